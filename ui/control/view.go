@@ -1,0 +1,121 @@
+package control
+
+import (
+	"time"
+
+	"wirespeed/engine"
+	"wirespeed/engine/meter"
+	"wirespeed/nic"
+)
+
+// View is one look at a run as both front ends show it: an immutable value made by Run.Tick. A number that is not known has its OK false or its pointer nil.
+type View struct {
+	At      time.Time
+	Elapsed time.Duration // since the start of the run
+	State   engine.State
+	Why     string // in words, where the state needs some ("no carrier on v0 for 1.2 s")
+
+	Device DeviceView
+	Target *float64 // asked pps, nil for max
+
+	Fast   Sample      // the last tick (console: 250 ms): instant numbers and charts
+	Sample Sample      // the last whole interval (1 s): the classic line
+	Line   meter.Line  // the classic line as of Sample
+	Fresh  bool        // Sample is new in this view
+	Epoch  meter.Epoch // the present one
+	Epochs []meter.Epoch
+	Marks  []meter.Epoch
+	Diff   *meter.Diff // of the last two marks
+
+	Ladder        Ladder
+	Missed        uint64
+	LostNoCarrier uint64
+	Errors        uint64
+	Queues        []Queue
+	Placement     string // which queues are really used, "" where each worker has its own
+	Qdisc         *nic.Qdisc
+	Knobs         []Knob
+	Log           []Event // newest last, bounded
+	History       []Point // for the charts, oldest first, bounded
+	Overhead      float64 // CPU share of the process apart from its workers, -1 unknown
+}
+
+// DeviceView is the header.
+type DeviceView struct {
+	Link   nic.Link
+	Speed  uint64 // bit/s, --link included; 0 unknown
+	Stated bool   // by --link
+	Lab    bool
+	Rx     string // receiving device, "" none
+	Pause  string // "off", "rx+tx", or why there is none
+	To     string // "02:00:00:00:00:fe 198.18.0.2:9"
+}
+
+// Sample is one measured interval.
+type Sample struct {
+	Valid    bool
+	Interval time.Duration
+	Elapsed  time.Duration // end of the interval, since the start
+	At       time.Time     // the same as wall clock
+	Epoch, N int
+	ErrNS    float64
+	TX, RX   Flow
+	TxSource string // "device" or "engine"
+	RxDev    string
+}
+
+// Flow is one direction of a sample.
+type Flow struct {
+	OK             bool
+	PPS            float64
+	Avg            float64
+	BpsL1, BpsL2   float64
+	Percent        *float64 // of wirespeed
+	NS             *float64 // nil at 0 pps
+	VarNS          float64
+	VarMin, VarMax float64
+}
+
+// Ladder counts frames since the start or the last reset. A nil step is unknown.
+type Ladder struct {
+	Asked, Device, Arrived *uint64
+	Ring, Taken            uint64
+	Gaps                   []string // every gap in words
+}
+
+// Queue is one worker's row. Counts are cumulative since the start or the last reset.
+type Queue struct {
+	Queue, CPU                int
+	PPS                       float64
+	NS                        *float64
+	User, Kernel, Spin, Wait  float64 // shares of the last tick, 0..1
+	InKernel                  int
+	InDevice                  *float64 // frames, nil without BQL
+	RingFull, Retries, Errors uint64
+	State                     engine.State
+	Err                       string
+}
+
+// Knob is one row of the panel.
+type Knob struct {
+	Name, Group, Value, Detail, Help string
+	Reason                           string // why it cannot be turned here, "" if it can
+}
+
+// Event is a line of the log.
+type Event struct {
+	At   time.Time
+	Text string
+	Knob string // name of the knob that was turned, "" for other events
+}
+
+// Point is one tick in the charts. Mark is not "" where a knob was turned.
+type Point struct {
+	At    time.Duration
+	PPS   float64
+	RxPPS float64
+	NS    float64 // 0: none
+	Epoch int
+	Valid bool
+	Mark  string
+}
