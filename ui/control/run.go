@@ -10,10 +10,12 @@ import (
 
 // Options are what a run is made of; the command line fills them.
 type Options struct {
-	Device   string // "" with Lab
-	Rx       string // receiving device, "" none
-	Lab      bool
-	Link     uint64 // --link, bit/s; 0 not stated
+	Device   string  // the sending device; in the lab its name there
+	Rx       string  // receiving device, "" none; in the lab the peer's name there
+	Lab      bool    // both devices are a lab's: nobody's but ours
+	Foreign  [6]byte // with Lab: the address that frames go to unless dst-mac is set
+	Console  bool    // a person is watching: the lab then begins at 100kpps instead of max
+	Link     uint64  // --link, bit/s; 0 not stated
 	IKnow    bool
 	Interval time.Duration // of the line, 1s
 	Settings []Setting     // preset steps, then flags, in the order they apply

@@ -15,9 +15,9 @@ type Summary struct {
 	RxPackets     *uint64
 	Ladder        Ladder
 	Missed        uint64
-	LostNoCarrier uint64
+	LostNoCarrier *uint64
 	AvgPPS        float64
-	StdDevNS      float64
+	StdDevNS      float64 // of the last epoch; NaN with fewer than two samples
 	Errors        uint64
 	Epochs        []meter.Epoch
 	Marks         []meter.Epoch

@@ -29,7 +29,7 @@ type View struct {
 
 	Ladder        Ladder
 	Missed        uint64
-	LostNoCarrier uint64
+	LostNoCarrier *uint64 // taken without ever leaving, between a loss of carrier and the notice; nil where the device's count cannot tell
 	Errors        uint64
 	Queues        []Queue
 	Placement     string // which queues are really used, "" where each worker has its own
@@ -57,7 +57,7 @@ type Sample struct {
 	Interval time.Duration
 	Elapsed  time.Duration // end of the interval, since the start
 	At       time.Time     // the same as wall clock
-	Epoch, N int
+	Epoch, N int           // 0 in a sample that mixes two regimes: it belongs to no epoch
 	ErrNS    float64
 	TX, RX   Flow
 	TxSource string // "device" or "engine"
@@ -85,7 +85,8 @@ type Ladder struct {
 
 // Queue is one worker's row. Counts are cumulative since the start or the last reset.
 type Queue struct {
-	Queue, CPU                int
+	Queue                     int // the transmit queue that is really used, -1 where that is not known
+	CPU                       int
 	PPS                       float64
 	NS                        *float64
 	User, Kernel, Spin, Wait  float64 // shares of the last tick, 0..1
@@ -104,6 +105,7 @@ type Knob struct {
 
 // Event is a line of the log.
 type Event struct {
+	Seq  int // from 1, without gaps; who has seen up to one knows what is new
 	At   time.Time
 	Text string
 	Knob string // name of the knob that was turned, "" for other events
