@@ -3,7 +3,16 @@ package nic
 import (
 	"context"
 	"errors"
-	"time"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/safchain/ethtool"
+	"golang.org/x/sys/unix"
 )
 
 // Errors that callers tell apart with errors.Is.
@@ -13,86 +22,123 @@ var (
 	ErrNotPermitted = errors.New("not permitted")
 )
 
-// Device is a handle to one interface of the present network namespace. Its methods may be called from any goroutine.
-type Device struct{}
+// Device is a handle to one interface of the present network namespace. It follows the interface through a change of its name. Its
+// methods may be called from any goroutine; after Close they return errors.
+type Device struct {
+	index  int
+	driver string
+	name   atomic.Pointer[string] // the last one seen
+	nl     *conn
+	eth    *ethtool.Ethtool
+	sys    *os.Root // /sys/class/net/NAME, which stays right when the interface is renamed; nil if /sys does not show it
+	sysErr error    // why sys is nil
 
-// Open finds an interface by name. errors.Is(err, ErrNotFound) holds where there is none.
-func Open(name string) (*Device, error) { panic("todo") }
-
-// Close frees the handle's sockets.
-func (d *Device) Close() error { panic("todo") }
-
-// Link is what an interface says of itself now.
-type Link struct {
-	Name     string
-	Index    int
-	Driver   string // veth, igb, ...; "" unknown
-	MAC      [6]byte
-	MTU      int
-	Up       bool   // administratively
-	Carrier  bool   // can carry frames: running and lower up
-	Speed    uint64 // bit/s; 0 unknown
-	SpeedWhy string // why the speed is unknown, e.g. "veth has no speed of its own (it reports a constant 10 Gbit/s)"
-	Duplex   string // full, half or ""
-	TxQueues int    // real transmit queues
-	RxQueues int
-	Qdisc    string // root qdisc's kind: noqueue, fq_codel, mq, ...; "" unknown
-	Peer     int    // index of a veth's other end, else 0
+	closing  context.Context // ends the watchers
+	close    context.CancelFunc
+	watchers sync.WaitGroup
 }
 
-// Link reads the interface. errors.Is(err, ErrNotFound) holds once it is gone.
-func (d *Device) Link() (Link, error) { panic("todo") }
-
-// Counters are the device's own counts (struct rtnl_link_stats64), with the bracket of the clock around the read.
-type Counters struct {
-	Before, After                           time.Time // monotonic
-	TxPackets, TxBytes, TxDropped, TxErrors uint64
-	RxPackets, RxBytes, RxDropped, RxErrors uint64
-	CarrierErrors                           uint64
+// Open finds an interface by its name or by an alternative name. errors.Is(err, ErrNotFound) holds where there is none.
+func Open(name string) (*Device, error) {
+	nl, err := dial()
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	d := &Device{nl: nl}
+	m, err := d.linkByName(name)
+	if err != nil {
+		nl.close()
+		return nil, err
+	}
+	d.index = m.index
+	d.name.Store(&m.name)
+	if d.eth, err = ethtool.NewEthtool(); err != nil {
+		nl.close()
+		return nil, fmt.Errorf("open %s: socket for ethtool: %w", name, err)
+	}
+	// The kind is the better name for a software device (a VLAN's driver is called "802.1Q VLAN Support"); hardware has none.
+	d.driver = m.kind
+	if d.driver == "" {
+		d.driver, _ = d.eth.DriverName(m.name) // "" unknown
+	}
+	d.sys, d.sysErr = openSys(m)
+	d.closing, d.close = context.WithCancel(context.Background())
+	return d, nil
 }
 
-// Counters reads them with one RTM_GETSTATS (a few microseconds; DESIGN.md section 5, Time).
-func (d *Device) Counters() (Counters, error) { panic("todo") }
-
-// Change is what Watch reports: the link as it is now, Gone when the interface was removed.
-type Change struct {
-	Link Link
-	Gone bool
+// Close ends all watchers, waits for them, and frees the handle's sockets. It must not be called from a function given to Watch.
+func (d *Device) Close() error {
+	d.close()
+	d.watchers.Wait()
+	d.nl.close()
+	d.eth.Close()
+	if d.sys != nil {
+		return d.sys.Close()
+	}
+	return nil
 }
 
-// Watch calls f, from one goroutine, for each netlink event about the interface until ctx ends. It returns once it listens; f is
-// first called at once with the present state, so that no change between is missed.
-func (d *Device) Watch(ctx context.Context, f func(Change)) error { panic("todo") }
+// Name is the interface's name as last seen.
+func (d *Device) Name() string { return *d.name.Load() }
 
-// Pause is Ethernet flow control as `ethtool -a` shows it.
-type Pause struct{ Autoneg, RX, TX bool }
+// Index is the interface's index in its network namespace; it never changes.
+func (d *Device) Index() int { return d.index }
 
-// Pause reads it; errors.Is(err, ErrNotSupported) where the driver has none.
-func (d *Device) Pause() (Pause, error) { panic("todo") }
-
-// Qdisc are the sums of the root qdisc.
-type Qdisc struct {
-	Kind                         string
-	BacklogPackets, BacklogBytes uint64
-	Drops, Requeues, Overlimits  uint64
+// openSys opens the interface's directory in /sys. Which interfaces /sys shows depends on the network namespace in which it was
+// mounted, not on the reader's: index and address must be those that netlink reports.
+func openSys(m linkMsg) (*os.Root, error) {
+	sys, err := os.OpenRoot("/sys/class/net/" + m.name)
+	if err != nil {
+		return nil, fmt.Errorf("%w here: /sys does not show %s", ErrNotSupported, m.name)
+	}
+	index, _ := sys.ReadFile("ifindex")
+	address, _ := sys.ReadFile("address")
+	if trim(index) != strconv.Itoa(m.index) || (len(m.mac) == 6 && trim(address) != m.mac.String()) {
+		sys.Close()
+		return nil, fmt.Errorf("%w here: /sys shows another network namespace's %s", ErrNotSupported, m.name)
+	}
+	return sys, nil
 }
 
-// Qdisc reads them from the kernel.
-func (d *Device) Qdisc() (Qdisc, error) { panic("todo") }
+// readSys reads one file below the interface's directory in /sys, without the newline.
+func (d *Device) readSys(path ...string) (string, error) {
+	if d.sys == nil {
+		return "", d.sysErr
+	}
+	b, err := d.sys.ReadFile(filepath.Join(path...))
+	return trim(b), d.sysError(err)
+}
 
-// QueueBytes returns the bytes each transmit queue has passed on, from the children of a root mq; errors.Is(err, ErrNotSupported) without one.
-func (d *Device) QueueBytes() ([]uint64, error) { panic("todo") }
+// writeSys writes one file below the interface's directory in /sys.
+func (d *Device) writeSys(text string, path ...string) error {
+	if d.sys == nil {
+		return d.sysErr
+	}
+	f, err := d.sys.OpenFile(filepath.Join(path...), os.O_WRONLY, 0)
+	if err != nil {
+		return d.sysError(err)
+	}
+	_, err = f.WriteString(text)
+	return d.sysError(errors.Join(err, f.Close()))
+}
 
-// InFlight returns the bytes that the device owns on a transmit queue (BQL inflight); errors.Is(err, ErrNotSupported) without BQL.
-func (d *Device) InFlight(queue int) (uint64, error) { panic("todo") }
+// sysError gives an error of a file in /sys the package's own meaning. A file that is not there is "not supported" while the interface
+// is there.
+func (d *Device) sysError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrPermission): // EPERM and EACCES
+		return fmt.Errorf("%w: %w", ErrNotPermitted, err)
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ENODEV):
+		if _, gone := d.linkMsg(d.index); gone != nil {
+			return gone
+		}
+		return fmt.Errorf("%w: %w", ErrNotSupported, err)
+	case errors.Is(err, unix.EOPNOTSUPP):
+		return fmt.Errorf("%w: %w", ErrNotSupported, err)
+	}
+	return err
+}
 
-// XPS returns the CPUs whose frames go to a transmit queue, nil where the map is empty.
-func (d *Device) XPS(queue int) ([]int, error) { panic("todo") }
-
-// SetXPS makes exactly the given CPUs send on queue and returns the way back. ErrNotPermitted where the files belong to the host's root,
-// ErrNotSupported on a device of one queue.
-func (d *Device) SetXPS(queue int, cpus []int) (restore func() error, err error) { panic("todo") }
-
-// Protected says in words why sending on the device would be dangerous: it carries the default route, or the operator's own ssh session.
-// "" if it does not.
-func (d *Device) Protected() (why string, err error) { panic("todo") }
+func trim(b []byte) string { return strings.TrimSpace(string(b)) }
