@@ -32,19 +32,23 @@ const (
 // sizeofIfStatsMsg is struct if_stats_msg: family, padding, ifindex, filter_mask.
 const sizeofIfStatsMsg = 12
 
-// Counters reads them with one RTM_GETSTATS (a few microseconds; DESIGN.md section 5, Time). errors.Is(err, ErrNotFound) holds once the
-// interface is gone.
-func (d *Device) Counters() (Counters, error) {
+// statsRequest asks for an interface's struct rtnl_link_stats64 and nothing else: a whole RTM_GETLINK takes five times as long.
+func statsRequest(index int) []byte {
 	var fixed [sizeofIfStatsMsg]byte
-	native.PutUint32(fixed[4:], uint32(d.index))
+	native.PutUint32(fixed[4:], uint32(index))
 	native.PutUint32(fixed[8:], 1<<(unix.IFLA_STATS_LINK_64-1))
-	req := request(unix.RTM_GETSTATS, 0, fixed[:]...)
+	return request(unix.RTM_GETSTATS, 0, fixed[:]...)
+}
 
+// Counters reads them with one RTM_GETSTATS and allocates nothing (DESIGN.md section 5, Time). Measured on veth (BenchmarkCounters): the
+// bracket is 4 us, 56 us for the slowest in a hundred; while others hold the kernel's rtnl lock it is as long as they do, so callers look at
+// the bracket. errors.Is(err, ErrNotFound) holds once the interface is gone.
+func (d *Device) Counters() (Counters, error) {
 	var c Counters
 	d.nl.mu.Lock() // before the bracket: waiting for another caller is no part of the read
 	defer d.nl.mu.Unlock()
 	c.Before = time.Now()
-	err := d.nl.exchange(req, func(_ uint16, body []byte) error {
+	err := d.nl.exchange(d.stats, func(_ uint16, body []byte) error {
 		c.After = time.Now()
 		return parseStats(body, &c)
 	})

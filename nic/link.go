@@ -24,7 +24,7 @@ type Link struct {
 	Duplex   string // full, half or ""
 	TxQueues int    // real transmit queues
 	RxQueues int
-	Qdisc    string // root qdisc's kind: noqueue, fq_codel, mq, ..., noop while down; "" unknown
+	Qdisc    string // root qdisc's kind: noqueue, fq_codel, mq, ..., noop before it was ever up; "" unknown
 	Peer     int    // index of a veth's other end; 0 if it is no veth, or the end is in another network namespace
 }
 

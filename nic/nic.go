@@ -29,6 +29,7 @@ type Device struct {
 	driver string
 	name   atomic.Pointer[string] // the last one seen
 	nl     *conn
+	stats  []byte // the request for the counters, guarded by nl
 	eth    *ethtool.Ethtool
 	sys    *os.Root // /sys/class/net/NAME, which stays right when the interface is renamed; nil if /sys does not show it
 	sysErr error    // why sys is nil
@@ -51,6 +52,7 @@ func Open(name string) (*Device, error) {
 		return nil, err
 	}
 	d.index = m.index
+	d.stats = statsRequest(m.index)
 	d.name.Store(&m.name)
 	if d.eth, err = ethtool.NewEthtool(); err != nil {
 		nl.close()
