@@ -71,14 +71,12 @@ func (m match) block(ports []uint32) []bpf.Instruction {
 	var b block
 	b.want(8, 4, binary.BigEndian.Uint32(m.mac[2:])) // what differs most comes first
 	b.want(6, 2, uint32(binary.BigEndian.Uint16(m.mac[:])))
-	b.add(bpf.LoadExtension{Num: bpf.ExtVLANTagPresent})
 	if m.vlan == 0 {
-		b.equal(0)
-	} else {
-		b.equal(1)
-		b.add(bpf.LoadExtension{Num: bpf.ExtVLANTag}, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: 0xfff}) // without priority and DEI
-		b.equal(uint32(m.vlan))
+		b.add(bpf.LoadExtension{Num: bpf.ExtVLANTagPresent})
+	} else { // the tag of an untagged frame is 0; priority and DEI do not matter
+		b.add(bpf.LoadExtension{Num: bpf.ExtVLANTag}, bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: 0xfff})
 	}
+	b.equal(uint32(m.vlan))
 	l4 := uint32(ethernetLen + ipv4Len)
 	if len(m.dst) == 4 {
 		b.want(12, 4, 0x0800_4500)        // IPv4 without options, TOS 0
