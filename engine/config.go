@@ -1,6 +1,12 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"wirespeed/engine/frame"
@@ -9,11 +15,14 @@ import (
 // Path is the way of a frame from the ring to the driver.
 type Path uint8
 
-// The paths. Bypass goes straight to the driver (PACKET_QDISC_BYPASS), Qdisc through the queueing discipline.
+// The paths. Bypass goes straight to the driver (PACKET_QDISC_BYPASS), QdiscPath through the queueing discipline.
 const (
 	Bypass Path = iota
 	QdiscPath
 )
+
+// String returns the path's word.
+func (p Path) String() string { return [...]string{"bypass", "qdisc"}[p] }
 
 // Segment says who may cut a super-frame into frames.
 type Segment uint8
@@ -23,6 +32,15 @@ const (
 	SegmentSoftware Segment = iota
 	SegmentDevice
 	SegmentOff
+)
+
+// String returns the segmentation's word.
+func (s Segment) String() string { return [...]string{"software", "device", "off"}[s] }
+
+// Bounds of what can be asked.
+const (
+	MaxBurst = 1024
+	MaxVLAN  = 4094
 )
 
 // Config is everything an operator can set about the stream. It is an immutable value: change a copy and Apply it.
@@ -35,6 +53,10 @@ type Config struct {
 	Queues  int   // workers; worker i feeds queue i where placement works
 	CPUs    []int // CPU of worker i is CPUs[i % len]; never changed in place
 	Receive bool  // count what arrives at the receiving device
+
+	// FlowOffsets[i] is added to the UDP source port of worker i, so that the flows of the workers hash to different queues; nil for
+	// none. Never changed in place.
+	FlowOffsets []uint16
 }
 
 // Device is what the engine must know of the transmitting device; nic reads it, the engine only uses it.
@@ -53,4 +75,102 @@ type Device struct {
 type Limit struct {
 	Count    uint64        // frames over all workers, exact
 	Duration time.Duration // the run is [t0, t0+Duration)
+}
+
+// Bounds of the rate, so that a schedule of 64-bit nanoseconds can hold it: one frame a day, and a hundred times what any NIC does.
+var (
+	slowest = big.NewRat(1, 24*3600)
+	fastest = big.NewRat(1e11, 1)
+)
+
+// Validate says in one line why cfg cannot run on dev, nil if it can. The error names what is wrong, the limit and the way out.
+func (cfg Config) Validate(dev Device) error {
+	f := cfg.Frame
+	if limit := frame.MaxSize(dev.MTU, f.VLAN); f.Size > limit {
+		return sizeError(f, dev, limit)
+	}
+	if least := frame.MinSize(f); f.Size < least {
+		return fmt.Errorf("size %d: the smallest frame here has %d bytes (%d with FCS)", f.Size, least, frame.L(least))
+	}
+	if f.DstMAC == (frame.MAC{}) {
+		return fmt.Errorf("dst-mac is not set: give --dst-mac 02:00:00:00:00:01, or --rx DEV to send to that device")
+	}
+	if f.VLAN > MaxVLAN {
+		return fmt.Errorf("vlan %d: 1 to %d, or none", f.VLAN, MaxVLAN)
+	}
+	if err := f.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case cfg.Burst < 1 || cfg.Burst > MaxBurst:
+		return fmt.Errorf("burst %d: 1 to %d", cfg.Burst, MaxBurst)
+	case cfg.Queues < 1 || cfg.Queues > dev.Queues:
+		return fmt.Errorf("queues %d: %s has %s", cfg.Queues, dev.Name, plural(dev.Queues, "transmit queue"))
+	case len(cfg.CPUs) == 0:
+		return errors.New("cpus: the list is empty: name at least one, such as 0 or 0-1,3")
+	}
+	for _, cpu := range cfg.CPUs {
+		if !slices.Contains(dev.CPUs, cpu) {
+			return fmt.Errorf("cpus %s: CPU %d is not one of the CPUs %s that this process may use (see taskset -p)",
+				FormatCPUs(cfg.CPUs), cpu, FormatCPUs(dev.CPUs))
+		}
+	}
+	pps, err := cfg.Rate.PPS(f.Size, dev)
+	switch {
+	case err != nil:
+		return err
+	case pps == nil:
+	case pps.Cmp(fastest) > 0:
+		return fmt.Errorf("rate %s: more than %s pps: use max", cfg.Rate, fastest.FloatString(0))
+	case pps.Cmp(slowest) < 0:
+		return fmt.Errorf("rate %s: less than one frame a day", cfg.Rate)
+	}
+	return nil
+}
+
+func sizeError(f frame.Spec, dev Device, limit int) error {
+	tag := ""
+	if f.VLAN == 0 {
+		tag = fmt.Sprintf("; %d with a VLAN tag", frame.MaxSize(dev.MTU, 1))
+	}
+	return fmt.Errorf("size %d: the limit on %s is %d (MTU %d%s): ask for less, or raise the MTU", f.Size, dev.Name, limit, dev.MTU, tag)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// cpu is the CPU of a worker.
+func (cfg Config) cpu(worker int) int { return cfg.CPUs[worker%len(cfg.CPUs)] }
+
+// flow is the frame of a worker: its own source port where flows are spread.
+func (cfg Config) flow(worker int) frame.Spec {
+	f := cfg.Frame
+	if worker < len(cfg.FlowOffsets) {
+		f.SrcPort += cfg.FlowOffsets[worker]
+	}
+	return f
+}
+
+// FormatCPUs prints a list as the kernel does, "0-2,5", keeping its order.
+func FormatCPUs(cpus []int) string {
+	var b strings.Builder
+	for i := 0; i < len(cpus); {
+		j := i
+		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
+			j++
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(cpus[i]))
+		if j > i {
+			b.WriteString("-" + strconv.Itoa(cpus[j]))
+		}
+		i = j + 1
+	}
+	return b.String()
 }

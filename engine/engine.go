@@ -1,48 +1,410 @@
 package engine
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 
-// Engine is the handle of the sending (and counting) machinery of one device.
-type Engine struct{}
+	"wirespeed/engine/frame"
+)
 
-// Open makes the rings and, with rx not nil and cfg.Receive, the receiver on rx. Nothing is sent. ErrNotPermitted without CAP_NET_RAW.
-func Open(dev Device, rx *Device, cfg Config) (*Engine, error) { panic("todo") }
+// Spawn starts every goroutine of this package. The program may replace it, before the first Engine is opened, by one that puts the NIC
+// back before a panic goes on.
+var Spawn = func(f func()) { go f() }
 
-// Validate says in one line why cfg cannot run on dev, nil if it can. The error names the limit and the way out.
-func (cfg Config) Validate(dev Device) error { panic("todo") }
+// eventBuffer is how many events wait for a reader.
+const eventBuffer = 64
 
-// Start begins a run with sequence numbers, schedule and limits anew. The engine must be ready or done.
-func (e *Engine) Start(l Limit) error { panic("todo") }
+// Engine is the handle of the sending and counting machinery of one device. Its methods may be called from any goroutine.
+type Engine struct {
+	clock   clock
+	carrier atomic.Bool
+	forgive atomic.Uint64
+	events  chan Event
 
-// Stop ends the run in order: no further frame, the rings drained for at most two seconds. It blocks until that is done.
-func (e *Engine) Stop() error { panic("todo") }
+	mu       sync.Mutex
+	dev      Device
+	rx       *Device
+	cfg      Config
+	receiver *receiver
+	queues   []*queue // opened and not yet used by a worker
+	serial   uint64   // of the last plan
 
-// Done is closed when the present run has ended by itself (its limit, or failure of all workers).
-func (e *Engine) Done() <-chan struct{} { panic("todo") }
+	run  *run  // the present or the last one, nil before the first
+	past tally // of runs and workers that are over
+	err  error // why the last run failed
+}
 
-// Apply changes the configuration while frames flow (or before they do). A refused one changes nothing.
-func (e *Engine) Apply(cfg Config) error { panic("todo") }
+// run is one run from Start to its end.
+type run struct {
+	shared  shared
+	workers []*worker // worker i has number i
+	leaving []*worker // told to retire; once gone they are in Engine.past
+	started int64
+	end     int64 // MaxInt64 without a duration
+	ended   atomic.Int64
+	misfit  error // why the device no longer takes the configuration
+	alive   sync.WaitGroup
+	done    chan struct{}
+}
+
+// Open makes the rings and, with rx not nil and cfg.Receive, the receiver on rx. Nothing is sent. errors.Is(err, ErrNotPermitted) holds without
+// CAP_NET_RAW.
+func Open(dev Device, rx *Device, cfg Config) (*Engine, error) {
+	if err := cfg.Validate(dev); err != nil {
+		return nil, err
+	}
+	e := &Engine{clock: newClock(), events: make(chan Event, eventBuffer), dev: dev, rx: rx, cfg: cfg}
+	e.carrier.Store(true)
+	if err := e.openQueues(cfg.Queues); err != nil {
+		return nil, err
+	}
+	if err := e.setReceiver(cfg); err != nil {
+		return nil, errors.Join(err, e.closeQueues())
+	}
+	return e, nil
+}
+
+// Start begins a run: sequence numbers, schedule and limits begin anew. The engine must be ready or done.
+func (e *Engine) Start(l Limit) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.run != nil {
+		if !e.run.over() {
+			return errors.New("already running")
+		}
+		e.bury(e.run)
+	}
+	if err := e.openQueues(e.cfg.Queues); err != nil {
+		return err
+	}
+	now := e.clock.now()
+	r := &run{started: now, end: math.MaxInt64, done: make(chan struct{})}
+	if l.Duration > 0 {
+		r.end = now + int64(l.Duration)
+	}
+	r.shared.clock, r.shared.carrier, r.shared.forgive = &e.clock, &e.carrier, &e.forgive
+	r.shared.limit(l.Count)
+	plans, err := e.compile(r, e.cfg, now)
+	if err != nil {
+		return err
+	}
+	e.err = nil
+	e.run = r
+	spareThreads(len(plans))
+	for i := range plans {
+		e.employ(r, plans[i])
+	}
+	Spawn(func() { e.watch(r) })
+	return nil
+}
+
+// Stop ends the run in order: no further frame, the rings drained for at most two seconds. It blocks until that is done, and returns why the
+// run failed, if it did.
+func (e *Engine) Stop() error {
+	e.mu.Lock()
+	r := e.run
+	e.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	r.shared.stop.Store(true)
+	<-r.done
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.err
+}
+
+// Done is closed when the present run has ended, by Stop, its limit, or failure of all workers. Before the first run it is nil.
+func (e *Engine) Done() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.run == nil {
+		return nil
+	}
+	return e.run.done
+}
 
 // Config returns the present configuration.
-func (e *Engine) Config() Config { panic("todo") }
+func (e *Engine) Config() Config {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.cfg
+}
 
-// SetCarrier tells the workers whether the link can carry frames.
-func (e *Engine) SetCarrier(up bool) { panic("todo") }
+// Apply changes the configuration while frames flow, or before they do. A refused one changes nothing.
+func (e *Engine) Apply(cfg Config) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := cfg.Validate(e.dev); err != nil {
+		return err
+	}
+	return e.apply(cfg)
+}
 
-// SetDevice tells the engine what has changed about its device (MTU, speed, queues).
-func (e *Engine) SetDevice(dev Device) { panic("todo") }
+// apply puts a valid configuration into effect; e.mu is held.
+func (e *Engine) apply(cfg Config) error {
+	if cfg.Receive && e.receiver != nil {
+		if err := e.receiver.accept(cfg.flows()); err != nil { // before the first frame of that kind
+			return err
+		}
+	}
+	running := e.run != nil && !e.run.over() && !e.run.shared.stop.Load()
+	if !running {
+		if err := e.setReceiver(cfg); err != nil {
+			return err
+		}
+		e.cfg = cfg
+		return nil
+	}
+	now := e.clock.now()
+	origin, err := cfg.follows(e.cfg, e.dev, e.run, now)
+	if err != nil {
+		return err
+	}
+	plans, err := e.compile(e.run, cfg, origin)
+	if err != nil {
+		return err
+	}
+	if add := cfg.Queues - len(e.run.workers); add > 0 {
+		if err := e.openQueues(add); err != nil {
+			return err
+		}
+	}
+	if err := e.setReceiver(cfg); err != nil {
+		return err
+	}
+	e.cfg = cfg
+	spareThreads(cfg.Queues)
+	for i, p := range plans {
+		if i < len(e.run.workers) {
+			e.run.workers[i].plan.Store(p)
+		} else {
+			e.employ(e.run, p)
+		}
+	}
+	for _, w := range e.run.workers[cfg.Queues:] {
+		w.retire.Store(true)
+		e.run.leaving = append(e.run.leaving, w)
+	}
+	e.run.workers = e.run.workers[:cfg.Queues]
+	return nil
+}
 
-// Forgive drops the debt of the schedule: after SIGCONT nothing owed is worked off.
-func (e *Engine) Forgive() { panic("todo") }
+// follows is when the schedule of cfg begins that takes over from that of old at time now: not before old's last burst and one gap of the
+// new rate, so that a rate turned again and again never sends more than it says.
+func (cfg Config) follows(old Config, dev Device, r *run, now int64) (int64, error) {
+	pps, err := cfg.Rate.PPS(cfg.Frame.Size, dev)
+	if err != nil || pps == nil || len(r.workers) == 0 {
+		return now, err
+	}
+	p := r.workers[0].plan.Load()
+	if !p.paced {
+		return now, nil
+	}
+	stream := p.schedule
+	stream.workers, stream.index = 1, 0
+	bursts := stream.due(now) / stream.burst
+	if bursts == 0 { // it has not begun, and may have been put off itself
+		return max(now, min(stream.origin, now+gap(pps, cfg.Burst))), nil
+	}
+	return max(now, min(stream.at((bursts-1)*stream.burst)+gap(pps, cfg.Burst), math.MaxInt64/2)), nil
+}
 
-// Snapshot reads the counters of the workers and the receiver into s, whose slices are reused.
-func (e *Engine) Snapshot(s *Snapshot) { panic("todo") }
+// gap is the time between two bursts of a stream, in ns.
+func gap(pps *big.Rat, burst int) int64 {
+	p := newPace(pps)
+	return int64(min(mulDivUp(uint64(burst), p.den, p.num), math.MaxInt64/4))
+}
+
+// compile makes the plans of all workers.
+func (e *Engine) compile(r *run, cfg Config, origin int64) ([]*plan, error) {
+	plans := make([]*plan, cfg.Queues)
+	for i := range plans {
+		p, err := compile(cfg, e.dev, i, origin, r.end)
+		if err != nil {
+			return nil, err
+		}
+		e.serial++
+		p.serial = e.serial
+		plans[i] = p
+	}
+	return plans, nil
+}
+
+// employ starts a worker on the next open queue.
+func (e *Engine) employ(r *run, p *plan) {
+	q := e.queues[0]
+	e.queues = e.queues[1:]
+	w := newWorker(&r.shared, q)
+	w.plan.Store(p)
+	r.workers = append(r.workers, w)
+	r.alive.Add(1)
+	Spawn(func() {
+		defer r.alive.Done()
+		w.run()
+		e.left(r, w)
+	})
+}
+
+// spareThreads lets four threads run Go besides the workers', so that the console is never late because of them. It is said explicitly,
+// before any thread is pinned: the runtime would otherwise take the number anew from the mask of a pinned thread (DESIGN.md section 4).
+func spareThreads(workers int) { runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), workers+4)) }
+
+// left is called by a worker's goroutine as its last act.
+func (e *Engine) left(r *run, w *worker) {
+	if w.err != nil {
+		p := w.plan.Load()
+		e.event(fmt.Sprintf("worker of queue %d on CPU %d stopped: %v", p.number, p.cpu, w.err))
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if i := slices.Index(r.leaving, w); i >= 0 {
+		r.leaving = slices.Delete(r.leaving, i, i+1)
+		e.dismiss(w)
+	}
+}
+
+// dismiss moves what a worker counted to the totals and closes its queue: the ring may hold slots that never came back.
+func (e *Engine) dismiss(w *worker) {
+	e.past.add(&w.tally)
+	_ = w.queue.close() // nothing can be done about an error, and nothing is lost
+}
+
+// watch ends a run once its workers have left. It failed if the device refused it, or if not one worker came to the end.
+func (e *Engine) watch(r *run) {
+	r.alive.Wait()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.err = r.misfit
+	failed := 0
+	for _, w := range r.workers {
+		if w.err != nil {
+			failed++
+		}
+	}
+	if e.err == nil && failed == len(r.workers) {
+		e.err = fmt.Errorf("%s: %w", e.dev.Name, r.workers[0].err)
+	}
+	r.ended.Store(e.clock.now())
+	close(r.done)
+}
+
+func (r *run) over() bool { return r.ended.Load() != 0 }
+
+// bury ends all that is left of a finished run.
+func (e *Engine) bury(r *run) {
+	for _, w := range r.workers {
+		e.dismiss(w)
+	}
+	r.workers = nil
+}
+
+// openQueues sees to it that n queues are open for new workers.
+func (e *Engine) openQueues(n int) error {
+	for len(e.queues) < n {
+		q, err := openQueue(e.dev, len(e.queues))
+		if err != nil {
+			return errors.Join(err, e.closeQueues())
+		}
+		e.queues = append(e.queues, q)
+	}
+	return nil
+}
+
+func (e *Engine) closeQueues() error {
+	var err error
+	for _, q := range e.queues {
+		err = errors.Join(err, q.close())
+	}
+	e.queues = nil
+	return err
+}
+
+// setReceiver opens or closes the receiver as cfg wants it.
+func (e *Engine) setReceiver(cfg Config) error {
+	switch want := cfg.Receive && e.rx != nil; {
+	case want && e.receiver == nil:
+		r, err := openReceiver(*e.rx, &e.clock, cfg.flows())
+		if err != nil {
+			return err
+		}
+		e.receiver = r
+	case want:
+		return e.receiver.accept(cfg.flows())
+	case e.receiver != nil:
+		err := e.receiver.close()
+		e.receiver = nil
+		return err
+	}
+	return nil
+}
+
+// flows are the frames of all workers.
+func (cfg Config) flows() []frame.Spec {
+	specs := make([]frame.Spec, 0, cfg.Queues)
+	for i := range cfg.Queues {
+		if f := cfg.flow(i); !slices.Contains(specs, f) {
+			specs = append(specs, f)
+		}
+	}
+	return specs
+}
+
+// SetCarrier tells the workers whether the link can carry frames; they see it with their next batch.
+func (e *Engine) SetCarrier(up bool) { e.carrier.Store(up) }
+
+// SetDevice tells the engine what has changed about its device (MTU, speed, queues). Where the present configuration no longer fits, the
+// run fails with the reason: with PACKET_VNET_HDR the kernel itself checks nothing (KERNEL.md).
+func (e *Engine) SetDevice(dev Device) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.dev = dev
+	err := e.cfg.Validate(dev)
+	if err == nil {
+		err = e.apply(e.cfg) // a percentage may mean another rate now
+	}
+	if err != nil && e.run != nil && !e.run.over() {
+		e.run.misfit = err
+		e.run.shared.stop.Store(true)
+		e.event(err.Error())
+	}
+}
+
+// Forgive drops the debt of the schedule: after SIGCONT nothing owed is worked off, all of it is missed.
+func (e *Engine) Forgive() { e.forgive.Add(1) }
 
 // Now is the engine's clock, of all its readings: CLOCK_MONOTONIC since the engine's origin.
-func (e *Engine) Now() time.Duration { panic("todo") }
+func (e *Engine) Now() time.Duration { return time.Duration(e.clock.now()) }
 
-// Events delivers what rarely happens; it is bounded, and what does not fit is dropped (the snapshot has it all the same).
-func (e *Engine) Events() <-chan Event { panic("todo") }
+// Events delivers what rarely happens. It is bounded, and what does not fit is dropped: the snapshot has it all the same.
+func (e *Engine) Events() <-chan Event { return e.events }
 
-// Close stops and frees everything.
-func (e *Engine) Close() error { panic("todo") }
+func (e *Engine) event(text string) {
+	select {
+	case e.events <- Event{At: time.Now(), Text: text}:
+	default:
+	}
+}
+
+// Close stops the run and frees everything. The engine cannot be used afterwards.
+func (e *Engine) Close() error {
+	_ = e.Stop() // its reason was told before
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.run != nil {
+		e.bury(e.run)
+	}
+	err := e.closeQueues()
+	if e.receiver != nil {
+		err = errors.Join(err, e.receiver.close())
+		e.receiver = nil
+	}
+	return err
+}
