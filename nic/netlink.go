@@ -100,13 +100,11 @@ func (c *conn) exchange(req []byte, f func(typ uint16, body []byte) error) error
 				continue
 			}
 			switch m.typ {
-			case unix.NLMSG_DONE:
-				return nil
-			case unix.NLMSG_ERROR:
+			case unix.NLMSG_DONE, unix.NLMSG_ERROR: // both carry an error, 0 for success
 				if len(m.body) < 4 {
 					return errShort
 				}
-				if errno := -int32(native.Uint32(m.body)); errno != 0 {
+				if errno := -int32(native.Uint32(m.body)); errno > 0 {
 					return unix.Errno(errno)
 				}
 				return nil
