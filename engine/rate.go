@@ -54,8 +54,10 @@ func ParseRate(s string) (Rate, error) {
 		return Rate{}, fmt.Errorf("rate %q: no sign, please: %s", s, rateHint)
 	case number == "":
 		return Rate{}, fmt.Errorf("rate %q is not a rate: %s", s, rateHint)
-	case strings.Count(number, ".") > 1, strings.HasPrefix(number, "."), strings.HasSuffix(number, "."), len(number) > 20:
+	case strings.Count(number, ".") > 1, strings.HasPrefix(number, "."), strings.HasSuffix(number, "."):
 		return Rate{}, fmt.Errorf("rate %q: %q is not a decimal number such as 1000 or 1.2", s, number)
+	case len(number) > 20:
+		return Rate{}, fmt.Errorf("rate %q: more than 20 digits", s)
 	case strings.Trim(number, "0.") == "":
 		return Rate{}, fmt.Errorf("rate %q: 0 is no rate: press space or use the command stop to stop sending", s)
 	case suffix == "":
