@@ -87,6 +87,7 @@ func (c *conn) exchange(req []byte, f func(typ uint16, body []byte) error) error
 	c.seq++
 	native.PutUint32(req[0:], uint32(len(req)))
 	native.PutUint32(req[8:], c.seq)
+	ack := native.Uint16(req[6:])&unix.NLM_F_ACK != 0 // then that is the last message of the answer
 	if err := retry(func() (err error) { _, err = unix.Write(c.fd, req); return }); err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (c *conn) exchange(req []byte, f func(typ uint16, body []byte) error) error
 			if err := f(m.typ, m.body); err != nil {
 				return err
 			}
-			if m.flags&unix.NLM_F_MULTI == 0 {
+			if m.flags&unix.NLM_F_MULTI == 0 && !ack {
 				return nil
 			}
 		}

@@ -57,19 +57,45 @@ func add(t testing.TB, l netlink.Link) {
 	t.Cleanup(func() { netlink.LinkDel(l) })
 }
 
-// sender returns a function that sends one frame of the given size to the foreign MAC through the qdisc.
-func sender(t testing.TB, name string) func(size int) {
+// packetSocket returns a function that sends a frame through the qdisc. ENOBUFS, the kernel's word for a drop there, is no failure.
+func packetSocket(t testing.TB, name string) func(frame []byte) {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW, 0)
 	must(t, err)
 	t.Cleanup(func() { unix.Close(fd) })
 	to := &unix.SockaddrLinklayer{Ifindex: handle(t, name).Attrs().Index}
+	return func(frame []byte) {
+		t.Helper()
+		if err := unix.Sendto(fd, frame, 0, to); err != nil && err != unix.ENOBUFS {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sender returns a function that sends one frame of the given size to the foreign MAC.
+func sender(t testing.TB, name string) func(size int) {
+	t.Helper()
+	send := packetSocket(t, name)
 	return func(size int) {
 		t.Helper()
 		frame := make([]byte, size)
 		copy(frame, lab.Foreign[:])
 		frame[6], frame[12], frame[13] = 2, 0x88, 0xb5 // local experimental
-		must(t, unix.Sendto(fd, frame, 0, to))
+		send(frame)
+	}
+}
+
+// sendFlows sends n UDP frames of 60 bytes, each of its own flow, so that the kernel spreads them over the queues.
+func sendFlows(t testing.TB, name string, n int) {
+	t.Helper()
+	send := packetSocket(t, name)
+	for i := range n {
+		frame := make([]byte, 60)
+		copy(frame, lab.Foreign[:])
+		frame[6], frame[12] = 2, 8                                                            // source, IPv4
+		copy(frame[14:], []byte{0x45, 0, 0, 46, 0, 0, 0, 0, 32, unix.IPPROTO_UDP, 0, 0})      // header
+		copy(frame[26:], []byte{198, 18, 0, 1, 198, 18, 0, 2, 0, byte(i), 0, 9, 0, 26, 0, 0}) // addresses, ports, length
+		send(frame)
 	}
 }
 
@@ -157,4 +183,12 @@ func TestOpenForeignSys(t *testing.T) {
 			}
 		})
 	}
+}
+
+func deleteLink(name string) error {
+	l, err := netlink.LinkByName(name)
+	if err != nil {
+		return err
+	}
+	return netlink.LinkDel(l)
 }

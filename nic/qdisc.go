@@ -20,18 +20,19 @@ type Qdisc struct {
 
 // Qdisc reads them from the kernel. errors.Is(err, ErrNotFound) holds once the interface is gone.
 func (d *Device) Qdisc() (q Qdisc, err error) {
-	err = d.nl.talk(request(unix.RTM_GETQDISC, 0, tcmsg(d.index, netlink.HANDLE_ROOT)...), func(_ uint16, body []byte) error {
+	// The answer is a notification (rtnetlink_send): the asker gets it only as an echo.
+	err = d.nl.talk(request(unix.RTM_GETQDISC, unix.NLM_F_ECHO|unix.NLM_F_ACK, tcmsg(d.index, netlink.HANDLE_ROOT)...), func(_ uint16, body []byte) error {
 		m, err := parseTC(body)
 		q = m.stats
 		return err
 	})
-	switch err {
-	case nil:
-		return q, nil
-	case unix.ENOENT: // the built-in noop of an interface that never was up is not shown
+	switch {
+	case err == nil && q.Kind == "", err == unix.ENOENT: // the built-in noop of an interface that never was up is not shown
 		l, err := d.linkMsg(d.index)
 		return Qdisc{Kind: l.qdisc}, err
-	case unix.ENODEV:
+	case err == nil:
+		return q, nil
+	case err == unix.ENODEV:
 		err = ErrNotFound
 	}
 	return Qdisc{}, fmt.Errorf("qdisc of %s: %w", d.Name(), err)
