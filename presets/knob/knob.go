@@ -2,6 +2,7 @@ package knob
 
 import (
 	"errors"
+	"fmt"
 
 	"wirespeed/engine"
 	"wirespeed/nic"
@@ -10,7 +11,7 @@ import (
 // Errors that callers tell apart with errors.Is. Their texts never show: each error that wraps one is a whole sentence.
 var (
 	ErrUsage       = errors.New("usage")       // a wrong word, a value out of range
-	ErrUnavailable = errors.New("unavailable") // the knob has no effect on this device
+	ErrUnavailable = errors.New("unavailable") // the knob has no effect on this device; such an error is ErrUsage too
 )
 
 // Bench is what knobs read and turn: one sending device with its engine's configuration. ui/control makes it.
@@ -46,34 +47,147 @@ type Knob struct {
 	Values  string // the grammar or range, as the README's table prints it
 
 	Numeric bool // has an order: can be swept
+	Local   bool // belongs to a machine more than to an experiment: a preset keeps it only where it was changed
+
+	words []string // values that completion offers
 
 	get    func(b *Bench) string
 	set    func(b *Bench, text string) error // changes b.Config only
 	turn   func(b *Bench, steps int, coarse bool) string
-	detail func(b *Bench) string
-	reason func(b *Bench) string
+	detail func(b *Bench) string // nil: the value says all
+	means  func(b *Bench) string // longer than detail, while a value is typed; nil: detail
+	reason func(b *Bench) string // nil: always available
 }
 
-// All returns the knobs in the panel's order.
-func All() []Knob { panic("todo") }
+// All returns the knobs in the panel's order. The slice is the caller's.
+func All() []Knob {
+	all := make([]Knob, 0, len(stream)+len(way)+len(headers))
+	all = append(all, stream...)
+	all = append(all, way...)
+	return append(all, headers...)
+}
 
-// Find returns the knob of a name.
-func Find(name string) (Knob, error) { panic("todo") }
+// Find returns the knob of a name. errors.Is(err, ErrUsage) holds where there is none.
+func Find(name string) (Knob, error) {
+	for _, k := range All() {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	if hint, ok := elsewhere[name]; ok {
+		return Knob{}, usage("%s", hint)
+	}
+	return Knob{}, usage("no knob %q%s", name, didYouMean(name, names()))
+}
+
+// names are the names of all knobs, in order.
+func names() []string {
+	var names []string
+	for _, k := range All() {
+		names = append(names, k.Name)
+	}
+	return names
+}
 
 // Get prints the present value in the form that Set reads back.
-func (k Knob) Get(b *Bench) string { panic("todo") }
+func (k Knob) Get(b *Bench) string { return k.get(b) }
 
 // Detail is the value's meaning beside it in the panel: "60 B (64 with FCS, 84 on the wire)", "-" where there is none.
-func (k Knob) Detail(b *Bench) string { panic("todo") }
+func (k Knob) Detail(b *Bench) string {
+	if k.detail == nil {
+		return "-"
+	}
+	if d := k.detail(b); d != "" {
+		return d
+	}
+	return "-"
+}
 
-// Unavailable is the reason why the knob cannot be turned here, "" if it can.
-func (k Knob) Unavailable(b *Bench) string { panic("todo") }
+// Unavailable is the reason why the knob cannot be turned here, "" if it can. Its value can be read all the same.
+func (k Knob) Unavailable(b *Bench) string {
+	if k.reason == nil {
+		return ""
+	}
+	return k.reason(b)
+}
 
-// Check says what text would mean ("1,200,000 pps, 833.3 ns/packet, 806 Mbit/s L1, 80.6 %") or, as an error, why it is refused. Nothing changes.
-func (k Knob) Check(b *Bench, text string) (meaning string, err error) { panic("todo") }
+// Check says what text would mean ("1,200,000 pps, 833.3 ns/packet, 806 Mbit/s L1, 80.6 %") or, as an error of one line, why it is refused.
+// Nothing changes.
+func (k Knob) Check(b *Bench, text string) (meaning string, err error) {
+	next, err := k.with(b, text)
+	if err != nil {
+		return "", err
+	}
+	try := *b
+	try.Config = next
+	if k.means != nil {
+		return k.means(&try), nil
+	}
+	if d := k.Detail(&try); d != "-" {
+		return d, nil
+	}
+	return k.get(&try), nil
+}
 
-// Set turns the knob and returns the way back. A refused value changes nothing.
-func (k Knob) Set(b *Bench, text string) (undo func() error, err error) { panic("todo") }
+// Set turns the knob and returns the way back, which puts the whole configuration back as it was: call it before anything else is turned.
+// A refused value changes nothing. errors.Is: ErrUsage for a wrong value, ErrUnavailable where the knob cannot be turned here; else the engine's.
+func (k Knob) Set(b *Bench, text string) (undo func() error, err error) {
+	next, err := k.with(b, text)
+	if err != nil {
+		return nil, err
+	}
+	old := b.Config
+	if err := b.put(next); err != nil {
+		return nil, err
+	}
+	return func() error { return b.put(old) }, nil
+}
 
-// Turn returns the value that steps further is (negative: less), within the range. coarse takes bigger steps.
-func (k Knob) Turn(b *Bench, steps int, coarse bool) string { panic("todo") }
+// Turn returns the value that steps further is (negative: less), within the range. coarse takes bigger steps. A knob without steps, and a turn
+// that would be refused, return the present value.
+func (k Knob) Turn(b *Bench, steps int, coarse bool) string {
+	now := k.get(b)
+	if k.turn == nil || k.Unavailable(b) != "" {
+		return now
+	}
+	text := k.turn(b, steps, coarse)
+	if _, err := k.with(b, text); err != nil {
+		return now
+	}
+	return text
+}
+
+// with returns the configuration in which the knob has another value, or why it cannot have it.
+func (k Knob) with(b *Bench, text string) (engine.Config, error) {
+	try := *b
+	if err := k.try(&try, text); err != nil {
+		return engine.Config{}, err
+	}
+	if err := try.Config.Validate(b.Device); err != nil {
+		return engine.Config{}, refused(err)
+	}
+	return try.Config, nil
+}
+
+// try sets the knob in b.Config, limits that span knobs left out.
+func (k Knob) try(b *Bench, text string) error {
+	now := k.get(b)
+	if err := k.set(b, text); err != nil {
+		return err
+	}
+	if why := k.Unavailable(b); why != "" && k.get(b) != now {
+		return lineError{fmt.Sprintf("%s %s: %s", k.Name, text, why), ErrUnavailable}
+	}
+	return nil
+}
+
+// put replaces the configuration, through the engine where there is one.
+func (b *Bench) put(c engine.Config) error {
+	if b.Apply != nil {
+		if err := b.Apply(c); err != nil {
+			return err
+		}
+	}
+	b.Config = c
+	return nil
+}
