@@ -171,14 +171,12 @@ func (k Knob) with(b *Bench, text string) (engine.Config, error) {
 
 // try sets the knob in b.Config, limits that span knobs left out.
 func (k Knob) try(b *Bench, text string) error {
-	now := k.get(b)
-	if err := k.set(b, text); err != nil {
-		return err
-	}
-	if why := k.Unavailable(b); why != "" && k.get(b) != now {
+	now, why := k.get(b), k.Unavailable(b)
+	err := k.set(b, text)
+	if why != "" && (err != nil || k.get(b) != now) {
 		return lineError{fmt.Sprintf("%s %s: %s", k.Name, text, why), ErrUnavailable}
 	}
-	return nil
+	return err
 }
 
 // put replaces the configuration, through the engine where there is one.

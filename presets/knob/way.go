@@ -49,9 +49,9 @@ var way = []Knob{
 		Default: "1", Values: "1 to the device's",
 		get: func(b *Bench) string { return strconv.Itoa(b.Config.Queues) },
 		set: func(b *Bench, text string) error {
-			n, err := number("queues", text, 1, max(1, b.Device.Queues))
+			n, err := number("queues", text, 1, b.Device.Queues)
 			if err != nil {
-				return err
+				return usage("%v (%s has no more)", err, b.Device.Name)
 			}
 			follow := slices.Equal(b.Config.CPUs, firstCPUs(b.Device, b.Config.Queues))
 			b.Config.Queues = n
