@@ -86,6 +86,8 @@ func mac(name, help, dflt string, at func(*engine.Config) *frame.MAC) Knob {
 				return "broadcast"
 			case m.Multicast():
 				return "multicast"
+			case b.RxMAC != nil && m == frame.MAC(*b.RxMAC) && b.Lab:
+				return "nobody's: the peer drops such frames at once"
 			case b.RxMAC != nil && m == frame.MAC(*b.RxMAC):
 				return "the receiving device"
 			case m == b.Device.MAC:
