@@ -17,7 +17,10 @@ import (
 //
 // The ssh session is known from SSH_CONNECTION, in the environment of the process or of a parent that may be read (sudo clears it), and its
 // device is the one by which the kernel would reach the client now.
-func (d *Device) Protected() (why string, err error) {
+func (d *Device) Protected() (why string, err error) { return d.protected(sshClients()) }
+
+// protected is Protected for an operator who may be logged in from any of the clients.
+func (d *Device) protected(clients []netip.Addr) (why string, err error) {
 	links, err := d.links()
 	if err != nil {
 		return "", err
@@ -29,7 +32,7 @@ func (d *Device) Protected() (why string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("is %s in use: %w", d.Name(), err)
 	}
-	for _, client := range sshClients() {
+	for _, client := range clients {
 		if index, ok := towards(client, links); ok {
 			uses = append(uses, use{index, "your ssh session from " + client.String()})
 		}
