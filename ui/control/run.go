@@ -2,71 +2,332 @@ package control
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"wirespeed/engine"
+	"wirespeed/engine/meter"
+	"wirespeed/nic"
 	"wirespeed/presets/knob"
 )
 
 // Options are what a run is made of; the command line fills them.
 type Options struct {
-	Device   string  // the sending device; in the lab its name there
-	Rx       string  // receiving device, "" none; in the lab the peer's name there
-	Lab      bool    // both devices are a lab's: nobody's but ours
-	Foreign  [6]byte // with Lab: the address that frames go to unless dst-mac is set
-	Console  bool    // a person is watching: the lab then begins at 100kpps instead of max
-	Link     uint64  // --link, bit/s; 0 not stated
-	IKnow    bool
-	Interval time.Duration // of the line, 1s
+	Device   string        // the sending device; in the lab its name there
+	Rx       string        // receiving device, "" none; in the lab the peer's name there
+	Lab      bool          // both devices are a lab's: nobody's but ours
+	Foreign  [6]byte       // with Lab: the address that frames go to unless dst-mac is set
+	Console  bool          // a person is watching: the lab then begins at 100kpps instead of max
+	Link     uint64        // --link, bit/s; 0 not stated
+	IKnow    bool          // send even where it could cut the operator off
+	Interval time.Duration // of the line; 0 is 1s
 	Settings []Setting     // preset steps, then flags, in the order they apply
 	Script   []Step        // commands as they come, after the start
 	Limit    engine.Limit
 }
 
 // Setting is one knob and its value as text.
-type Setting struct{ Knob, Value string }
-
-// Step is one line of the command language and where it stands.
-type Step struct {
-	Line  string
-	Where string // "file:3", "" typed
-}
+type Setting = knob.Setting
 
 // Run is one run as both front ends show it. All methods may be called from any goroutine.
-type Run struct{}
+type Run struct {
+	// Set by New and never again.
+	o      Options
+	parts  parts
+	origin time.Time // of all readings of devices
+	dev    device
+	rxDev  counter // nil without a receiving device
+	rxLink nic.Link
+	eng    sender
+	life   context.Context // until Close
+	die    context.CancelFunc
+	busy   sync.WaitGroup // all goroutines
+	log    journal
 
-// New opens the device, checks everything (errors.Is knob.ErrUsage, nic.ErrNotFound, nic.ErrNotPermitted) and opens the engine. Nothing is sent.
-func New(o Options) (*Run, error) { panic("todo") }
+	steering *placement // locks itself
 
-// Start begins sending.
-func (r *Run) Start() error { panic("todo") }
+	cmd      sync.Mutex // held by whoever changes the run; guards the next two
+	closed   bool
+	restored error // what putting things back has come to
 
-// Stop ends sending in order; a later Start begins anew.
-func (r *Run) Stop() error { panic("todo") }
+	mu sync.Mutex // guards what follows
 
-// Tick pulls one snapshot and makes a View of it. One caller at a time; it does not block on the device.
-func (r *Run) Tick() *View { panic("todo") }
+	// The devices as they are now.
+	link      nic.Link
+	engDev    engine.Device
+	pause     string
+	downSince time.Time // of the last loss of carrier
 
-// Do carries out one line of the command language and says in words what happened. errors.Is(err, knob.ErrUsage) where the line is wrong.
-func (r *Run) Do(line string) (said string, err error) { panic("todo") }
+	// The present run, or the last one.
+	ctx     context.Context // ends with it; nil before the first
+	halt    context.CancelFunc
+	done    chan struct{}
+	started time.Time
+	ended   time.Time
+	counted time.Time // since when the statistics count
+	failure error     // why it ended before its time
+	quit    bool      // a line said so
 
-// Bench is a copy of what the knobs see, for feedback while a value is typed.
-func (r *Run) Bench() *knob.Bench { panic("todo") }
+	// The statistics.
+	base      look // where they begin
+	baseLive  bool // frames flowed then: its counts are not of one moment
+	maxed     bool // there was no schedule for a part of them
+	qdisc     *nic.Qdisc
+	qdiscBase *nic.Qdisc
+	dropping  bool // the qdisc dropped frames since the look before
+	fast      window
+	instant   Sample // of the fast window
+	line      window
+	due       time.Time // of the line's next sample; zero when none is
+	last      Sample    // of the line
+	gauge     gauge
+	epochs    epochs
+	loss      loss
+	over      overhead
+	rows      rows
+	panel     panel
+	history   []Point
+	turned    string // what changed since the last tick: a mark in the charts
+}
 
-// Reset begins the statistics anew (key r).
-func (r *Run) Reset() { panic("todo") }
+// spawn starts a goroutine that Close waits for.
+func (r *Run) spawn(f func()) {
+	r.busy.Add(1)
+	engine.Spawn(func() {
+		defer r.busy.Done()
+		f()
+	})
+}
 
-// Mark keeps the present epoch by name ("" takes the next letter).
-func (r *Run) Mark(name string) (string, error) { panic("todo") }
+// Start begins sending, with all statistics anew. A run that has ended may be started again; one under way goes on.
+func (r *Run) Start() error {
+	r.cmd.Lock()
+	defer r.cmd.Unlock()
+	if r.closed {
+		return errors.New("the run is closed")
+	}
+	if r.isRunning() {
+		return nil
+	}
+	r.place()
 
-// Resume is called after SIGCONT: the sample is invalid and a new epoch begins.
-func (r *Run) Resume() { panic("todo") }
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failure, r.history, r.last = nil, nil, Sample{}
+	// Before the first frame both counters stand still: the ladder begins exact.
+	r.restart("start", 0)
+	r.rows.restart(look{}) // workers are hired anew
+	if err := r.eng.Start(r.o.Limit); err != nil {
+		return err
+	}
+	// Nothing has moved up to t0: the first sample begins there, and is a whole one.
+	var s engine.Snapshot
+	r.eng.Snapshot(&s)
+	r.started = time.Now().Add(-s.Since)
+	r.counted = r.started
+	first := r.base.shifted(r.started)
+	first.engine.State = engine.Running
+	r.fast.next(first)
+	r.line.next(first)
+	r.due = r.started.Add(r.o.Interval)
 
-// Done is closed when the run has ended by itself.
-func (r *Run) Done() <-chan struct{} { panic("todo") }
+	r.ctx, r.halt = context.WithCancel(r.life)
+	r.done = make(chan struct{})
+	ctx, ended := r.ctx, r.eng.Done()
+	r.spawn(func() { r.follow(ctx, ended) })
+	if len(r.o.Script) > 0 {
+		r.spawn(func() { r.play(ctx) })
+	}
+	r.spawnClimb()
+	return nil
+}
 
-// Result is the end of a run in the classic form, two lines, and all the figures of the summary.
-func (r *Run) Result() Summary { panic("todo") }
+// shifted is a look that would have read the same at another time.
+func (l look) shifted(to time.Time) look {
+	by := to.Sub(l.at)
+	l.at = to
+	for _, m := range []*meter.Reading{&l.tx, &l.rx, &l.engine.Ring, &l.engine.Taken, &l.engine.Arrived} {
+		m.At += by
+	}
+	return l
+}
 
-// Close stops, restores everything and frees it.
-func (r *Run) Close(ctx context.Context) error { panic("todo") }
+// isRunning is running for who does not hold mu.
+func (r *Run) isRunning() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running()
+}
+
+// running says whether a run is under way. The caller holds mu.
+func (r *Run) running() bool { return r.ctx != nil && r.ctx.Err() == nil }
+
+// follow ends the run when the engine has ended by itself.
+func (r *Run) follow(ctx context.Context, ended <-chan struct{}) {
+	select {
+	case <-ended:
+		r.end(ctx)
+	case <-ctx.Done():
+	}
+}
+
+// listen passes on what the engine says, until Close.
+func (r *Run) listen() {
+	for {
+		select {
+		case e, ok := <-r.eng.Events():
+			if !ok {
+				return
+			}
+			r.log.add("", e.Text)
+		case <-r.life.Done():
+			return
+		}
+	}
+}
+
+// end marks the run of ctx as over, if it is the present one and is not over yet.
+func (r *Run) end(run context.Context) {
+	var s engine.Snapshot
+	r.eng.Snapshot(&s)
+	err := s.Err
+	if err != nil {
+		err = r.explain(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx != run || !r.running() {
+		return
+	}
+	if err != nil && r.failure == nil {
+		r.failure = err
+		r.log.add("", err.Error())
+	}
+	r.ended = r.started.Add(s.Since)
+	r.halt()
+	close(r.done)
+}
+
+// Stop ends sending in order and blocks until the rings have drained, two seconds at most. A later Start begins anew.
+func (r *Run) Stop() error {
+	r.cmd.Lock()
+	defer r.cmd.Unlock()
+	return r.stop()
+}
+
+// stop is Stop for who holds cmd.
+func (r *Run) stop() error {
+	r.mu.Lock()
+	run, running := r.ctx, r.running()
+	r.mu.Unlock()
+	if !running {
+		return nil
+	}
+	err := r.eng.Stop()
+	r.end(run)
+	return errors.Join(err, r.steering.restore())
+}
+
+// Done is closed when the present run has ended, by itself or by Stop. It is nil before the first Start.
+func (r *Run) Done() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done
+}
+
+// News receives a token when the log has something new, so that a front end need not wait for its next tick. One reader.
+func (r *Run) News() <-chan struct{} { return r.log.news }
+
+// Events returns the log as it is now, newest last. The caller must not write to it.
+func (r *Run) Events() []Event { return r.log.events() }
+
+// Bench is a copy of what the knobs see, for feedback while a value is typed. Turning its knobs changes the copy only.
+func (r *Run) Bench() *knob.Bench {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bench()
+}
+
+// bench makes a Bench. The caller holds mu, or is New.
+func (r *Run) bench() *knob.Bench {
+	b := &knob.Bench{Device: r.engDev, Lab: r.o.Lab}
+	if r.eng != nil {
+		b.Config = r.eng.Config()
+	}
+	b.NIC, _ = r.dev.(*nic.Device)
+	switch {
+	case r.o.Lab:
+		to := r.o.Foreign // where frames go by default
+		b.RxMAC = &to
+	case r.rxDev != nil:
+		to := r.rxLink.MAC
+		b.RxMAC = &to
+	}
+	return b
+}
+
+// Reset begins the statistics anew (key r): ladder, epochs, line and extremes. Marks stay.
+func (r *Run) Reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.restart("reset", r.epochs.number)
+	if r.running() {
+		r.counted = r.base.at
+		r.due = r.counted.Add(r.o.Interval)
+	}
+}
+
+// Resume is called after SIGCONT: the debt of the schedule is forgiven, the sample is invalid and a new epoch begins.
+func (r *Run) Resume() {
+	r.eng.Forgive()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fast.broken, r.line.broken = true, true
+	r.change("resumed")
+	r.log.add("", "resumed after a stop")
+}
+
+// Close stops the run, puts back what it changed and frees everything. It may be called again and from anywhere, a panicking goroutine
+// included. When ctx ends it gives up waiting, and still puts the device back.
+func (r *Run) Close(ctx context.Context) error {
+	finished := make(chan error, 1)
+	go func() { finished <- r.close() }()
+	select {
+	case err := <-finished:
+		return err
+	case <-ctx.Done():
+		return errors.Join(context.Cause(ctx), r.steering.restore())
+	}
+}
+
+func (r *Run) close() error {
+	r.cmd.Lock()
+	first := !r.closed
+	r.closed = true
+	if first {
+		r.restored = r.stop()
+	}
+	r.cmd.Unlock()
+	if !first {
+		return nil
+	}
+	return errors.Join(r.restored, r.free())
+}
+
+// free closes and restores what New has opened so far.
+func (r *Run) free() error {
+	r.die()
+	errs := []error{r.steering.restore()}
+	if r.eng != nil {
+		errs = append(errs, r.eng.Close())
+	}
+	if r.dev != nil {
+		errs = append(errs, r.dev.Close()) // waits for its watch
+	}
+	r.busy.Wait()
+	if r.rxDev != nil {
+		errs = append(errs, r.rxDev.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"wirespeed/engine/meter"
@@ -9,7 +11,7 @@ import (
 // Summary is the end of a run.
 type Summary struct {
 	Elapsed       time.Duration
-	Waited        time.Duration // of it, waiting for the schedule (the d of the Result)
+	Waited        time.Duration // of it, on the average of the workers, waiting for the schedule (the d of the Result)
 	TxPackets     uint64
 	TxSource      string
 	RxPackets     *uint64
@@ -24,4 +26,31 @@ type Summary struct {
 	Diff          *meter.Diff
 	Result        string // two lines, "\n" between
 	Err           error  // why it failed
+}
+
+// Result is the end of a run in the classic form, two lines, and all the figures of the summary.
+func (r *Run) Result() Summary {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.take(r.o.Interval)
+	l := r.ladder(r.base, now)
+	s := Summary{
+		Elapsed: r.elapsed(now, r.counted), Waited: (now.engine.Waited - r.base.engine.Waited) / time.Duration(r.eng.Config().Queues),
+		TxPackets: l.Taken, TxSource: fromEngine, RxPackets: l.Arrived,
+		Ladder: l, Missed: since(r.base.engine.Missed, now.engine.Missed), LostNoCarrier: r.loss.known(),
+		Errors: since(r.base.engine.Errors, now.engine.Errors),
+		Epochs: r.epochs.all(), Marks: slices.Clone(r.epochs.marks), Diff: r.epochs.diff,
+		StdDevNS: math.NaN(), Err: r.failure,
+	}
+	if l.Device != nil && !r.gauge.coarse {
+		s.TxPackets, s.TxSource = *l.Device, fromDevice
+	}
+	if s.Elapsed > 0 {
+		s.AvgPPS = float64(s.TxPackets) / s.Elapsed.Seconds()
+	}
+	if n := len(s.Epochs); n > 0 && s.Epochs[n-1].Timed > 1 {
+		s.StdDevNS = s.Epochs[n-1].StdDevNS
+	}
+	s.Result = meter.Result(s.Elapsed, s.Waited, s.TxPackets, r.eng.Config().Frame.Size, s.Errors)
+	return s
 }

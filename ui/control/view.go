@@ -37,6 +37,7 @@ type View struct {
 	Knobs         []Knob
 	Log           []Event // newest last, bounded
 	History       []Point // for the charts, oldest first, bounded
+	Quit          bool    // a line of a script said so
 	Overhead      float64 // CPU share of the process apart from its workers, -1 unknown
 }
 

@@ -1,0 +1,223 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"wirespeed/engine"
+	"wirespeed/engine/meter"
+	"wirespeed/presets/knob"
+)
+
+// Step is one line of the command language and where it stands.
+type Step = knob.Step
+
+// ErrQuit is returned by Do for the line "quit": the front end then ends.
+var ErrQuit = errors.New("quit")
+
+// Do carries out one line of the command language and says in words what happened. errors.Is(err, knob.ErrUsage) where the line is wrong.
+func (r *Run) Do(line string) (said string, err error) {
+	c, err := knob.ParseLine(line)
+	if err != nil {
+		return "", err
+	}
+	if c.Verb == knob.DoWait {
+		return "", usage("wait is for scripts: there is nothing that comes after")
+	}
+	return r.carryOut(c)
+}
+
+// carryOut does what one command says; wait is the script's own.
+func (r *Run) carryOut(c knob.Command) (string, error) {
+	switch c.Verb {
+	case knob.DoSet:
+		return r.turn(c.Knob, c.Value)
+	case knob.DoMark:
+		return r.Mark(c.Name)
+	case knob.DoStart:
+		return "sending", r.Start()
+	case knob.DoStop:
+		return "stopped", r.Stop()
+	case knob.DoReset:
+		r.Reset()
+		return "statistics begin anew", nil
+	case knob.DoPreset:
+		return r.preset(c.Name)
+	case knob.DoSave:
+		return r.save(c.Name, c.Replace)
+	case knob.DoHelp:
+		return help(c.Knob)
+	case knob.DoQuit:
+		r.mu.Lock()
+		r.quit = true
+		r.mu.Unlock()
+		return "", errors.Join(ErrQuit, r.Stop())
+	}
+	return "", nil // a comment
+}
+
+// help is one line on a knob or a command, or the commands.
+func help(word string) (string, error) {
+	if word != "" {
+		return knob.Help(word)
+	}
+	words := ""
+	for _, u := range knob.Usages() {
+		words += u.Form + "   "
+	}
+	return words[:len(words)-3], nil
+}
+
+// turn sets a knob; where its value changes, an epoch ends.
+func (r *Run) turn(name, value string) (string, error) {
+	k, err := knob.Find(name)
+	if err != nil {
+		return "", err
+	}
+	r.cmd.Lock()
+	defer r.cmd.Unlock()
+	b := r.Bench()
+	old := k.Get(b)
+	b.Apply = r.apply
+	if _, err := k.Set(b, value); err != nil {
+		return "", err
+	}
+	now := k.Get(b)
+	if now == old {
+		return fmt.Sprintf("%s is %s already", name, now), nil
+	}
+	said := fmt.Sprintf("%s %s -> %s", name, old, now)
+	r.log.add(name, said)
+	r.changed(name + " " + now)
+	return said, nil
+}
+
+// turnAll sets the knobs of a preset as one change.
+func (r *Run) turnAll(label string, settings []Setting) error {
+	r.cmd.Lock()
+	defer r.cmd.Unlock()
+	b := r.Bench()
+	b.Apply = r.apply
+	if _, err := knob.SetAll(b, settings); err != nil {
+		return err
+	}
+	r.log.add("", label)
+	r.changed(label)
+	return nil
+}
+
+// apply puts a configuration into effect. Samples under way are mixed from before the change on, so that none in which it fell slips
+// through. The caller holds cmd.
+func (r *Run) apply(cfg engine.Config) error {
+	was := r.eng.Config()
+	if sameConfig(was, cfg) {
+		return nil
+	}
+	if cfg.Queues != was.Queues || cfg.Path != was.Path {
+		cfg.FlowOffsets = nil // they were found for other queues
+	}
+	r.mu.Lock()
+	r.fast.mixed, r.line.mixed = true, true
+	r.maxed = r.maxed || cfg.Rate.IsMax()
+	r.mu.Unlock()
+	if err := r.eng.Apply(cfg); err != nil {
+		return err
+	}
+	if cfg.Queues != was.Queues || cfg.Path != was.Path || fmt.Sprint(workerCPUs(cfg)) != fmt.Sprint(workerCPUs(was)) {
+		r.replace()
+	}
+	return nil
+}
+
+// changed begins the epoch of a change that is in effect.
+func (r *Run) changed(label string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.change(label)
+}
+
+// Mark keeps the present epoch by name ("" takes the next letter) and says what was kept.
+func (r *Run) Mark(name string) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.epochs.mark(name)
+	if m.N == 0 {
+		return "", usage("mark: the present epoch has no sample yet: wait for one")
+	}
+	said := fmt.Sprintf("mark %s: %s, %s pps, %.1f ns/packet over %d samples", m.Mark, m.Label, meter.Number(m.PPS, 0), m.MeanNS, m.N)
+	r.log.add("", said)
+	return said, nil
+}
+
+// rehearse tries the script on a copy of the knobs, so that a wrong line is refused before the first frame.
+func (r *Run) rehearse(cfg engine.Config) error {
+	b := r.bench()
+	b.Config = cfg
+	return knob.Rehearse(b, r.o.Script, loadPreset)
+}
+
+// play types the script. After its last line the run goes on to its limit, and without one it ends.
+func (r *Run) play(ctx context.Context) {
+	if !r.playSteps(ctx, r.o.Script) {
+		return
+	}
+	if r.o.Limit == (engine.Limit{}) {
+		r.Stop() // an error of it is the run's
+	}
+}
+
+// playSteps types steps, waits relative to each other, and says whether it came to the end.
+func (r *Run) playSteps(ctx context.Context, steps []Step) bool {
+	at := time.Now()
+	for _, s := range steps {
+		if s.Verb == knob.DoWait {
+			// Absolute times, so that what the commands take does not add up.
+			at = at.Add(s.Wait)
+			if !sleep(ctx, time.Until(at)) {
+				return false
+			}
+			continue
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		if _, err := r.carryOut(s.Command); err != nil {
+			if !errors.Is(err, ErrQuit) {
+				r.fail(knob.At(s.Where, err))
+			}
+			return false
+		}
+		if late := time.Since(at); late > oneChange {
+			at = at.Add(late) // a command that took long, such as stop
+		}
+	}
+	return true
+}
+
+// sleep waits unless ctx ends first, and says whether it did.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// fail ends a headless run with an error; a console shows it and goes on.
+func (r *Run) fail(err error) {
+	r.log.add("", err.Error())
+	if r.o.Console {
+		return
+	}
+	r.mu.Lock()
+	if r.failure == nil {
+		r.failure = err
+	}
+	r.mu.Unlock()
+	r.Stop() // an error of it comes second
+}

@@ -1,0 +1,372 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"wirespeed/engine"
+	"wirespeed/engine/meter"
+	"wirespeed/nic"
+)
+
+// world is a machine made of values: an engine that sends at exactly the rate it is told, and a device that counts what leaves. It lives
+// in a synctest bubble, whose clock is exact.
+type world struct {
+	mu      sync.Mutex
+	origin  time.Time
+	since   time.Time // the last time that count was brought up to date
+	carrier bool
+	notice  bool // the engine knows of the carrier
+	pps     float64
+	ring    float64
+	taken   float64
+	device  float64
+	arrived float64
+	others  uint64 // frames of others on the device
+	missed  uint64
+
+	ifb    bool // the device counts nothing as transmitted
+	coarse time.Duration
+	shown  uint64 // by a coarse device
+
+	cfg     engine.Config
+	dev     engine.Device
+	state   engine.State
+	started time.Time
+	ended   time.Time
+	done    chan struct{}
+	err     error
+	events  chan engine.Event
+	forgave int
+	closed  int
+	limit   engine.Limit
+
+	link    nic.Link
+	watch   func(nic.Change)
+	watches sync.WaitGroup
+	protect string
+	bracket time.Duration // of the next reads of the device's counters
+	devRead int
+	qdisc   *nic.Qdisc
+	pause   error
+
+	xps      map[int][]int
+	xpsErr   error
+	restored []int
+	bytes    func() []uint64
+}
+
+func newWorld() *world {
+	now := time.Now()
+	w := &world{
+		origin: now, since: now, carrier: true, notice: true,
+		link: nic.Link{
+			Name: "tx0", Index: 7, Driver: "igb", MAC: [6]byte{2, 0, 0, 0, 0, 1}, MTU: 1500, Up: true, Carrier: true,
+			Speed: 1e9, Duplex: "full", TxQueues: 1, Qdisc: "pfifo_fast",
+		},
+		events: make(chan engine.Event, 8), xps: map[int][]int{}, qdisc: &nic.Qdisc{Kind: "pfifo_fast"},
+	}
+	return w
+}
+
+// step brings the counts up to the present. The caller holds mu.
+func (w *world) step() {
+	now := time.Now()
+	d := now.Sub(w.since).Seconds()
+	w.since = now
+	if w.limit.Duration > 0 && w.state == engine.Running && now.Sub(w.started) >= w.limit.Duration {
+		over := now.Sub(w.started) - w.limit.Duration
+		d = max(0, d-over.Seconds())
+		defer w.end(now.Add(-over))
+	}
+	if w.state != engine.Running || !w.notice {
+		return
+	}
+	pps := w.rate()
+	w.ring += pps * d
+	w.taken += pps * d
+	if w.carrier {
+		w.device += pps * d
+		w.arrived += pps * d
+	}
+}
+
+// rate is what the configuration asks, or the world's own for max.
+func (w *world) rate() float64 {
+	if r, err := w.cfg.Rate.PPS(w.cfg.Frame.Size, w.dev); err == nil && r != nil {
+		f, _ := r.Float64()
+		return f
+	}
+	return w.pps
+}
+
+func (w *world) end(at time.Time) {
+	if w.done == nil || w.state == engine.Done {
+		return
+	}
+	w.state, w.ended = engine.Done, at
+	close(w.done)
+}
+
+type fakeEngine struct{ *world }
+
+func (w fakeEngine) Start(l engine.Limit) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.step()
+	w.state, w.started, w.done, w.limit = engine.Running, time.Now(), make(chan struct{}), l
+	if l.Duration > 0 {
+		time.AfterFunc(l.Duration, func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.step()
+		})
+	}
+	return nil
+}
+
+func (w fakeEngine) Stop() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.step()
+	w.end(time.Now())
+	return w.err
+}
+
+func (w fakeEngine) Done() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.done
+}
+
+func (w fakeEngine) Apply(c engine.Config) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := c.Validate(w.dev); err != nil {
+		return err
+	}
+	w.step()
+	w.cfg = c
+	return nil
+}
+
+func (w fakeEngine) Config() engine.Config {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.cfg
+}
+
+func (w fakeEngine) SetCarrier(up bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.step()
+	w.notice = up
+}
+
+func (w fakeEngine) SetDevice(d engine.Device) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dev = d
+}
+
+func (w fakeEngine) Forgive() { w.forgave++ }
+
+func (w fakeEngine) Snapshot(s *engine.Snapshot) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.step()
+	at := time.Since(w.origin)
+	reading := func(n float64) meter.Reading { return meter.Reading{Count: uint64(n + 1e-6), At: at, OK: true} }
+	*s = engine.Snapshot{
+		State: w.state, Ring: reading(w.ring), Taken: reading(w.taken), Missed: w.missed, Err: w.err,
+		Asked: uint64(w.ring + 1e-6), AskedOK: !w.cfg.Rate.IsMax(),
+	}
+	if w.cfg.Receive {
+		s.Arrived = reading(w.arrived)
+	}
+	switch {
+	case w.state == engine.Running && !w.notice:
+		s.State = engine.NoCarrier
+	case w.err != nil:
+		s.State = engine.Failed
+	}
+	if !w.started.IsZero() {
+		s.Since = time.Since(w.started)
+		if w.state == engine.Done {
+			s.Since = w.ended.Sub(w.started)
+		}
+	}
+	for i, cpu := range workerCPUs(w.cfg) {
+		ws := engine.WorkerSnapshot{Queue: i, CPU: cpu, TID: 100 + i, State: s.State}
+		if i == 0 {
+			ws.Ring, ws.Taken = uint64(w.ring+1e-6), uint64(w.taken+1e-6)
+		}
+		s.Workers = append(s.Workers, ws)
+	}
+}
+
+func (w fakeEngine) Now() time.Duration          { return time.Since(w.origin) }
+func (w fakeEngine) Events() <-chan engine.Event { return w.events }
+func (w fakeEngine) Close() error                { w.closed++; return nil }
+
+type fakeDevice struct{ *world }
+
+func (w fakeDevice) Link() (nic.Link, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.link, nil
+}
+
+func (w fakeDevice) Counters() (nic.Counters, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.step()
+	w.devRead++
+	now := time.Now()
+	c := nic.Counters{Before: now.Add(-w.bracket / 2), After: now.Add(w.bracket / 2), TxPackets: uint64(w.device+1e-6) + w.others}
+	if w.ifb {
+		c.RxPackets, c.TxPackets = c.TxPackets, 0
+	}
+	if w.coarse > 0 {
+		if now.Sub(w.origin)%w.coarse < 100*time.Millisecond {
+			w.shown = c.TxPackets
+		}
+		c.TxPackets = w.shown
+	}
+	return c, nil
+}
+
+func (w fakeDevice) Close() error { w.watches.Wait(); return nil }
+
+func (w fakeDevice) Watch(ctx context.Context, f func(nic.Change)) error {
+	w.mu.Lock()
+	link := w.link
+	w.watch = f
+	w.mu.Unlock()
+	w.watches.Go(func() { f(nic.Change{Link: link}) })
+	return nil
+}
+
+func (w fakeDevice) Pause() (nic.Pause, error) { return nic.Pause{RX: true, TX: true}, w.pause }
+
+func (w fakeDevice) Qdisc() (nic.Qdisc, error) {
+	if w.qdisc == nil {
+		return nic.Qdisc{}, nic.ErrNotSupported
+	}
+	return *w.qdisc, nil
+}
+
+func (w fakeDevice) QueueBytes() ([]uint64, error) {
+	if w.bytes == nil {
+		return nil, nic.ErrNotSupported
+	}
+	return w.bytes(), nil
+}
+
+func (w fakeDevice) InFlight(int) (uint64, error) { return 0, nic.ErrNotSupported }
+
+func (w fakeDevice) XPS(q int) ([]int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.xps[q], nil
+}
+
+func (w fakeDevice) SetXPS(q int, cpus []int) (func() error, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.xpsErr != nil {
+		return nil, w.xpsErr
+	}
+	old := w.xps[q]
+	w.xps[q] = cpus
+	return func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.xps[q] = old
+		w.restored = append(w.restored, q)
+		return nil
+	}, nil
+}
+
+func (w fakeDevice) Protected() (string, error) { return w.protect, nil }
+
+// parts opens the world as a machine.
+func (w *world) parts() parts {
+	return parts{
+		device: func(name string) (device, error) {
+			if name != "tx0" && name != "rx0" {
+				return nil, nic.ErrNotFound
+			}
+			return fakeDevice{w}, nil
+		},
+		engine: func(dev engine.Device, _ *engine.Device, cfg engine.Config) (sender, error) {
+			w.dev, w.cfg = dev, cfg
+			return fakeEngine{w}, nil
+		},
+		cpus:        func() ([]int, error) { return []int{0, 1, 2, 3}, nil },
+		threadTime:  func(int) (time.Duration, error) { return 0, errors.New("none") },
+		processTime: func() (time.Duration, error) { return 0, errors.New("none") },
+	}
+}
+
+// setLink tells of a change of the link as the kernel would, late after the fact.
+func (w *world) setLink(late time.Duration, change func(*nic.Link)) {
+	w.mu.Lock()
+	w.step()
+	change(&w.link)
+	w.carrier = w.link.Carrier
+	link, f := w.link, w.watch
+	w.mu.Unlock()
+	time.Sleep(late)
+	f(nic.Change{Link: link})
+}
+
+// inBubble runs a test on a run over a world, on an exact clock. prepare may change both before the run is opened.
+func inBubble(t *testing.T, prepare func(*world, *Options), f func(t *testing.T, w *world, r *Run)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.pps = 1e6
+		o := Options{Device: "tx0", Interval: time.Second, Settings: []Setting{{Knob: "dst-mac", Value: "02:00:00:00:00:02"}}}
+		if prepare != nil {
+			prepare(w, &o)
+		}
+		r, err := open(o, w.parts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := r.Close(t.Context()); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			if w.closed != 1 {
+				t.Errorf("the engine was closed %d times", w.closed)
+			}
+		}()
+		synctest.Wait() // the first call of the watch
+		f(t, w, r)
+	})
+}
+
+// start starts a run or ends the test.
+func start(t *testing.T, r *Run) {
+	t.Helper()
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tick lets time pass to the next sample of the line and takes it.
+func tick(t *testing.T, r *Run) *View {
+	t.Helper()
+	time.Sleep(time.Until(r.Due()))
+	v := r.Tick()
+	if !v.Fresh {
+		t.Fatalf("no sample at %v", v.Elapsed)
+	}
+	return v
+}

@@ -1,0 +1,150 @@
+package control
+
+import (
+	"fmt"
+
+	"wirespeed/engine"
+	"wirespeed/engine/meter"
+)
+
+// ladder is the frames since a base, step by step. The caller holds mu.
+func (r *Run) ladder(base, now look) Ladder {
+	l := Ladder{
+		Ring:  since(base.engine.Ring.Count, now.engine.Ring.Count),
+		Taken: since(base.engine.Taken.Count, now.engine.Taken.Count),
+	}
+	if now.engine.AskedOK && !r.maxed {
+		asked := since(base.engine.Asked, now.engine.Asked)
+		l.Asked = &asked
+	}
+	if base.tx.OK && now.tx.OK && !r.gauge.blind {
+		device := since(base.tx.Count, now.tx.Count)
+		l.Device = &device
+	}
+	if base.engine.Arrived.OK && now.engine.Arrived.OK {
+		arrived := since(base.engine.Arrived.Count, now.engine.Arrived.Count)
+		l.Arrived = &arrived
+	}
+	c := circumstances{
+		device:   r.o.Device,
+		moving:   now.engine.State == engine.Running || now.engine.State == engine.Draining || r.baseLive,
+		workers:  len(now.engine.Workers),
+		missed:   since(base.engine.Missed, now.engine.Missed),
+		inKernel: now.engine.InKernel,
+		txDrops:  since(base.dev.TxDropped, now.dev.TxDropped),
+		lost:     r.loss.frames,
+	}
+	if r.qdisc != nil && r.qdiscBase != nil {
+		c.qdiscDrops = since(r.qdiscBase.Drops, r.qdisc.Drops)
+	}
+	l.Gaps = gaps(l, c)
+	return l
+}
+
+// since is the growth of a count; one that went backwards was reset and counts from 0.
+func since(base, now uint64) uint64 {
+	if now < base {
+		return now
+	}
+	return now - base
+}
+
+// circumstances are what else is known when the steps of a ladder differ.
+type circumstances struct {
+	device              string
+	moving              bool // frames flow: the counts were read one after the other
+	workers             int
+	missed              uint64
+	inKernel            int
+	qdiscDrops, txDrops uint64
+	lost                uint64 // no carrier
+}
+
+// batchFrames bounds what one worker may have counted in one step and not yet in the next.
+const batchFrames = 1024
+
+// gaps explains every difference between two steps in words.
+func gaps(l Ladder, c circumstances) []string {
+	var said []string
+	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	slack := uint64(0)
+	if c.moving {
+		slack = batchFrames * uint64(max(1, c.workers))
+	}
+
+	if l.Asked != nil && *l.Asked > l.Ring {
+		rest := *l.Asked - l.Ring
+		if c.missed > 0 {
+			say("asked, not in the ring: missed %s, owed for too long and given up", frames(min(c.missed, rest)))
+			rest -= min(c.missed, rest)
+		}
+		if rest > slack {
+			say("asked, not in the ring: %s behind the schedule", frames(rest))
+		}
+	}
+	if l.Ring > l.Taken && l.Ring-l.Taken > slack {
+		where := "never let go of by the kernel"
+		if c.moving {
+			where = "still in the kernel"
+		}
+		say("in the ring, not taken: %s %s", frames(l.Ring-l.Taken), where)
+	}
+	if l.Device != nil {
+		sayDevice(say, l.Taken, *l.Device, slack, c)
+	}
+	left, step := l.Taken, "taken"
+	if l.Device != nil {
+		left, step = *l.Device, "device"
+	}
+	switch {
+	case l.Arrived == nil:
+	case *l.Arrived < left && left-*l.Arrived > slack:
+		if c.moving {
+			say("%s, not arrived: %s lost or on the way", step, frames(left-*l.Arrived))
+		} else {
+			say("%s, not arrived: %s lost between the device and the receiver", step, frames(left-*l.Arrived))
+		}
+	case *l.Arrived > left && *l.Arrived-left > slack:
+		say("arrived above %s: %s more at the receiver than left", step, frames(*l.Arrived-left))
+	}
+	return said
+}
+
+// sayDevice explains the gap between what was taken and what the device counted.
+func sayDevice(say func(string, ...any), taken, device, slack uint64, c circumstances) {
+	if device > taken {
+		if device-taken > slack {
+			say("device above taken: %s of others on %s", frames(device-taken), c.device)
+		}
+		return
+	}
+	rest := taken - device
+	for _, known := range []struct {
+		n    uint64
+		what string
+	}{
+		{c.lost, "lost: no carrier"},
+		{c.qdiscDrops, "dropped by the qdisc"},
+		{c.txDrops, "dropped by the driver (tx_dropped)"},
+	} {
+		if n := min(known.n, rest); n > 0 {
+			say("taken, not at the device: %s %s", frames(n), known.what)
+			rest -= n
+		}
+	}
+	switch {
+	case rest <= slack:
+	case c.moving:
+		say("taken, not at the device: %s in the qdisc or lost", frames(rest))
+	default:
+		say("taken, not at the device: %s, no counter says why", frames(rest))
+	}
+}
+
+// frames prints a number of frames, with separators: "1,234 frames", "1 frame".
+func frames(n uint64) string {
+	if n == 1 {
+		return "1 frame"
+	}
+	return meter.Thousands(n) + " frames"
+}

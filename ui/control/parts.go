@@ -1,0 +1,88 @@
+package control
+
+import (
+	"context"
+	"time"
+
+	"wirespeed/engine"
+	"wirespeed/nic"
+	"wirespeed/nic/host"
+)
+
+// sender is what a run needs of an engine.
+type sender interface {
+	Start(engine.Limit) error
+	Stop() error
+	Done() <-chan struct{}
+	Apply(engine.Config) error
+	Config() engine.Config
+	SetCarrier(up bool)
+	SetDevice(engine.Device)
+	Forgive()
+	Snapshot(*engine.Snapshot)
+	Now() time.Duration
+	Events() <-chan engine.Event
+	Close() error
+}
+
+// counter is what a run needs of a receiving device.
+type counter interface {
+	Link() (nic.Link, error)
+	Counters() (nic.Counters, error)
+	Close() error
+}
+
+// device is what a run needs of the sending device.
+type device interface {
+	counter
+	steerer
+	Watch(ctx context.Context, f func(nic.Change)) error
+	Pause() (nic.Pause, error)
+	Qdisc() (nic.Qdisc, error)
+	InFlight(queue int) (uint64, error)
+	Protected() (why string, err error)
+}
+
+// steerer is what placement needs of a device: which queue a CPU's frames go to, and which queues moved.
+type steerer interface {
+	QueueBytes() ([]uint64, error)
+	XPS(queue int) ([]int, error)
+	SetXPS(queue int, cpus []int) (restore func() error, err error)
+}
+
+var (
+	_ sender = (*engine.Engine)(nil)
+	_ device = (*nic.Device)(nil)
+)
+
+// parts are the doors to the machine; tests open others.
+type parts struct {
+	device      func(name string) (device, error)
+	engine      func(dev engine.Device, rx *engine.Device, cfg engine.Config) (sender, error)
+	cpus        func() ([]int, error)
+	threadTime  func(tid int) (time.Duration, error)
+	processTime func() (time.Duration, error)
+}
+
+// machine returns the real ones.
+func machine() parts {
+	return parts{
+		device: func(name string) (device, error) {
+			d, err := nic.Open(name)
+			if err != nil {
+				return nil, err // not a typed nil
+			}
+			return d, nil
+		},
+		engine: func(dev engine.Device, rx *engine.Device, cfg engine.Config) (sender, error) {
+			e, err := engine.Open(dev, rx, cfg)
+			if err != nil {
+				return nil, err
+			}
+			return e, nil
+		},
+		cpus:        host.CPUs,
+		threadTime:  host.ThreadTime,
+		processTime: host.ProcessTime,
+	}
+}

@@ -1,0 +1,290 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"wirespeed/engine"
+	"wirespeed/engine/frame"
+	"wirespeed/nic"
+	"wirespeed/presets/knob"
+)
+
+// Tick pulls one snapshot and makes a View of it. One caller at a time; it does not block on the device.
+func (r *Run) Tick() *View {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.observe()
+	fresh := false
+	if !r.due.IsZero() {
+		fresh = r.sampleLine(now)
+	}
+	return r.view(now, fresh)
+}
+
+// Last is the last Tick of a run that has ended: a sample under way counts if it has at least half an interval.
+func (r *Run) Last() *View {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.observe()
+	fresh := false
+	if !r.due.IsZero() && now.at.Sub(r.line.from.at) >= r.o.Interval/2 {
+		r.due = now.at
+		fresh = r.sampleLine(now)
+	}
+	r.due = time.Time{}
+	return r.view(now, fresh)
+}
+
+// Due is when the present run's next sample of the line is due; zero when none is. A front end that ticks at these times gets the line
+// without drift.
+func (r *Run) Due() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.due
+}
+
+// observe takes a look and makes the fast sample of it.
+func (r *Run) observe() look {
+	prev := r.fast.from
+	now := r.take(prev.interval())
+	if q, err := r.dev.Qdisc(); err == nil {
+		r.dropping = r.qdisc != nil && q.Drops > r.qdisc.Drops
+		r.qdisc = &q
+		if r.qdiscBase == nil {
+			r.qdiscBase = &q
+		}
+	} else {
+		r.qdisc, r.dropping = nil, false
+	}
+	if !r.fast.broken {
+		r.judge(prev, now)
+	}
+	if r.link.Carrier {
+		r.loss.watch(now)
+	}
+	r.instant = r.sample(r.fast, now)
+	if !r.fast.mixed && r.belongs(now) {
+		r.instant.Epoch = r.epochs.number
+	}
+	if r.running() {
+		r.remember(r.instant)
+	}
+	r.rows.update(r, prev, now)
+	r.over.measure(r.parts, now.engine.Workers)
+	r.fast.next(now)
+	return now
+}
+
+// belongs says whether a look's state lets its sample into an epoch: also an outage is one, with a rate of 0.
+func (r *Run) belongs(l look) bool {
+	return l.engine.State == engine.Running || l.engine.State == engine.NoCarrier || l.engine.State == engine.Done
+}
+
+// lateness is how much earlier than due a tick may be and still end the line's sample.
+func (r *Run) lateness() time.Duration { return r.o.Interval / 20 }
+
+// sampleLine ends the line's sample if it is due, and says whether it did.
+func (r *Run) sampleLine(now look) bool {
+	if now.at.Before(r.due.Add(-r.lateness())) {
+		if (r.line.mixed || r.line.broken) && r.o.Console {
+			// Nobody counts samples here: the new regime's first one begins now and not at the end of the mixed one.
+			r.line.next(now)
+			r.due = now.at.Add(r.o.Interval)
+		}
+		return false
+	}
+	s := r.sample(r.line, now)
+	if s.Valid && !r.line.mixed && r.belongs(now) {
+		r.epochs.add(&s)
+	}
+	r.last = s
+	r.line.next(now)
+	// The next whole multiple that leaves at least half an interval: ticks that come late are merged.
+	for r.due = r.due.Add(r.o.Interval); r.due.Sub(now.at) < r.o.Interval/2; {
+		r.due = r.due.Add(r.o.Interval)
+	}
+	return true
+}
+
+// view shows a look. The caller holds mu.
+func (r *Run) view(now look, fresh bool) *View {
+	cfg := r.eng.Config()
+	v := &View{
+		At:      now.at,
+		Elapsed: r.elapsed(now, r.started),
+		State:   now.engine.State,
+		Why:     r.why(now),
+		Device: DeviceView{
+			Link: r.link, Speed: r.engDev.Speed, Stated: r.o.Link != 0, Lab: r.o.Lab, Rx: r.o.Rx, Pause: r.pause,
+			To: fmt.Sprintf("%s %s", cfg.Frame.DstMAC, netip.AddrPortFrom(cfg.Frame.DstIP, cfg.Frame.DstPort)),
+		},
+		Target: target(cfg, r.engDev),
+		Fast:   r.instant, Sample: r.last, Line: r.epochs.shown, Fresh: fresh,
+		Epoch: r.epochs.present(), Epochs: r.epochs.all(), Marks: slices.Clip(r.epochs.marks), Diff: r.epochs.diff,
+		Ladder:        r.ladder(r.base, now),
+		Missed:        since(r.base.engine.Missed, now.engine.Missed),
+		LostNoCarrier: r.loss.known(),
+		Errors:        since(r.base.engine.Errors, now.engine.Errors),
+		Queues:        slices.Clone(r.rows.list),
+		Placement:     r.steering.words(),
+		Qdisc:         r.qdisc,
+		Knobs:         r.panel.rows(r, cfg),
+		Log:           r.log.events(),
+		History:       slices.Clip(r.history),
+		Overhead:      r.over.share,
+		Quit:          r.quit,
+	}
+	return v
+}
+
+// elapsed is how long the present run has lasted since a moment in it, 0 before the first run.
+func (r *Run) elapsed(now look, from time.Time) time.Duration {
+	switch {
+	case from.IsZero():
+		return 0
+	case r.running():
+		return now.at.Sub(from)
+	default:
+		return r.ended.Sub(from)
+	}
+}
+
+// why says in words what a state needs words for.
+func (r *Run) why(now look) string {
+	switch {
+	case r.failure != nil:
+		return r.failure.Error()
+	case now.engine.Err != nil:
+		return now.engine.Err.Error()
+	case !r.link.Carrier && !r.downSince.IsZero():
+		return fmt.Sprintf("no carrier on %s for %.1f s", r.link.Name, now.at.Sub(r.downSince).Seconds())
+	case !r.link.Carrier:
+		return "no carrier on " + r.link.Name
+	}
+	return ""
+}
+
+// known is the number of frames lost without carrier, nil where it is not known.
+func (l *loss) known() *uint64 {
+	if l.unknown {
+		return nil
+	}
+	n := l.frames
+	return &n
+}
+
+// target is the rate asked in pps, nil for max and where it has no meaning.
+func target(cfg engine.Config, dev engine.Device) *float64 {
+	rat, err := cfg.Rate.PPS(cfg.Frame.Size, dev)
+	if err != nil || rat == nil {
+		return nil
+	}
+	pps, _ := rat.Float64()
+	return &pps
+}
+
+// panel keeps the knobs' rows: some ask the device, which not every tick should.
+type panel struct {
+	list []Knob
+	at   time.Time
+	cfg  engine.Config
+	dev  engine.Device
+}
+
+// panelPeriod is how long a row may be older than the device.
+const panelPeriod = time.Second
+
+// rows returns the knobs as they stand. The caller holds r.mu and must not write to them.
+func (p *panel) rows(r *Run, cfg engine.Config) []Knob {
+	if time.Since(p.at) < panelPeriod && p.list != nil && sameConfig(p.cfg, cfg) && sameDevice(p.dev, r.engDev) {
+		return p.list
+	}
+	b := r.bench()
+	all := knob.All()
+	list := make([]Knob, 0, len(all))
+	for _, k := range all {
+		list = append(list, Knob{
+			Name: k.Name, Group: string(k.Group), Value: k.Get(b), Detail: k.Detail(b), Help: k.Help, Reason: k.Unavailable(b),
+		})
+	}
+	*p = panel{list: list, at: time.Now(), cfg: cfg, dev: r.engDev}
+	return list
+}
+
+// sameConfig says whether two configurations ask for the same.
+func sameConfig(a, b engine.Config) bool {
+	same := slices.Equal(a.CPUs, b.CPUs) && slices.Equal(a.FlowOffsets, b.FlowOffsets)
+	a.CPUs, b.CPUs, a.FlowOffsets, b.FlowOffsets = nil, nil, nil, nil
+	return same && a.Frame == b.Frame && a.Rate == b.Rate && a.Burst == b.Burst && a.Path == b.Path && a.Segment == b.Segment &&
+		a.Queues == b.Queues && a.Receive == b.Receive
+}
+
+// sameDevice says whether two devices have the same limits.
+func sameDevice(a, b engine.Device) bool {
+	return a.MTU == b.MTU && a.Speed == b.Speed && a.Queues == b.Queues && a.MAC == b.MAC
+}
+
+// rows are the workers' lines. Guarded by the run's mu.
+type rows struct {
+	base []engine.WorkerSnapshot
+	list []Queue
+	noBQ bool // the device has no byte queue limits: it is not asked again
+}
+
+// restart begins the cumulative counts anew.
+func (w *rows) restart(l look) { w.base = slices.Clone(l.engine.Workers) }
+
+// update makes the rows of the last look.
+func (w *rows) update(r *Run, prev, now look) {
+	interval := now.engine.Taken.At - prev.engine.Taken.At
+	size := uint64(max(frame.Smallest, r.eng.Config().Frame.Size))
+	list := make([]Queue, len(now.engine.Workers))
+	for i, n := range now.engine.Workers {
+		b, p := at(w.base, i, n), at(prev.engine.Workers, i, n)
+		q := Queue{
+			Queue: r.steering.queue(i), CPU: n.CPU, InKernel: n.InKernel, State: n.State,
+			RingFull: n.RingFull - b.RingFull, Retries: n.Retries - b.Retries, Errors: n.Errors - b.Errors,
+		}
+		if n.Err != nil {
+			q.Err = n.Err.Error()
+		}
+		if interval > 0 {
+			q.PPS = float64(n.Taken-p.Taken) / interval.Seconds()
+			share := func(now, before time.Duration) float64 {
+				return min(1, max(0, (now-before).Seconds()/interval.Seconds()))
+			}
+			q.User, q.Kernel = share(n.User, p.User), share(n.Kernel, p.Kernel)
+			q.Spin, q.Wait = share(n.Spin, p.Spin), share(n.Wait, p.Wait)
+		}
+		if q.PPS > 0 {
+			ns := 1e9 / q.PPS
+			q.NS = &ns
+		}
+		if q.Queue >= 0 && !w.noBQ {
+			bytes, err := r.dev.InFlight(q.Queue)
+			w.noBQ = errors.Is(err, nic.ErrNotSupported)
+			if err == nil {
+				f := float64(bytes) / float64(size)
+				q.InDevice = &f
+			}
+		}
+		list[i] = q
+	}
+	w.list = list
+}
+
+// at is the earlier state of worker i, zero if another worker had its place: a count never runs backwards.
+func at(list []engine.WorkerSnapshot, i int, now engine.WorkerSnapshot) engine.WorkerSnapshot {
+	if i >= len(list) {
+		return engine.WorkerSnapshot{}
+	}
+	w := list[i]
+	if w.Ring > now.Ring || w.Taken > now.Taken || w.Kernel > now.Kernel || w.User > now.User {
+		return engine.WorkerSnapshot{}
+	}
+	return w
+}
