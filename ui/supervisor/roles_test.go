@@ -55,6 +55,12 @@ func work(how string) {
 		os.Exit(code)
 	case "panic":
 		panic("planted")
+	case "guarded":
+		supervisor.Guarded(func() { fmt.Fprintln(os.Stderr, "put back") })(deepPanic)
+		select {}
+	case "suspendable":
+		fmt.Println("SUSPENDABLE", supervisor.CanSuspend())
+		os.Exit(0)
 	case "die":
 		_ = unix.Kill(os.Getpid(), unix.SIGKILL)
 		select {}
@@ -64,7 +70,11 @@ func work(how string) {
 		fmt.Fprintln(os.Stderr, "write:", err)
 		os.Exit(0)
 	case "stuck": // an end in order that never ends
-		ctx, _ := supervisor.Context(context.Background(), ends, func() { fmt.Println("at once"); os.Exit(130) })
+		ctx, _ := supervisor.Watch(context.Background(), ends, supervisor.Reactions{
+			Go:      func(f func()) { go f() },
+			Resumed: func() { fmt.Println("resumed") },
+			AtOnce:  func() { fmt.Println("at once"); os.Exit(130) },
+		})
 		fmt.Println("READY", os.Getpid())
 		<-ctx.Done()
 		fmt.Println(context.Cause(ctx))
@@ -76,6 +86,8 @@ func work(how string) {
 	fmt.Println("END", <-ends)
 	os.Exit(0)
 }
+
+func deepPanic() { panic("planted") }
 
 // draw is a console in small: raw settings, the other screen, keys.
 func draw(ends <-chan os.Signal) {

@@ -33,6 +33,8 @@ func TestExitCode(t *testing.T) {
 		{"failure", "exit 1", 1, ""},
 		{"not permitted", "exit 3", 3, ""},
 		{"panic", "panic", 2, "panic: planted"},
+		{"panic of a guarded goroutine", "guarded", 2, "put back\npanic: planted"},
+		{"trace of a guarded goroutine", "guarded", 2, "deepPanic"},
 		{"killed", "die", 137, "wirespeed: the worker process was ended by SIGKILL\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -173,6 +175,14 @@ func TestSecondInterrupt(t *testing.T) {
 	interrupt()
 	if got := r.line(t); got != "ended by interrupt" {
 		t.Fatalf("the worker says %q", got)
+	}
+	for _, sig := range []unix.Signal{unix.SIGSTOP, unix.SIGCONT} {
+		if err := unix.Kill(r.worker, sig); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := r.line(t); got != "resumed" {
+		t.Errorf("the worker says %q after SIGCONT", got)
 	}
 	interrupt() // too early: the end in order has its two seconds
 	said := make(chan string)

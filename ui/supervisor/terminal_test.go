@@ -259,3 +259,19 @@ func TestHeadlessOnATerminal(t *testing.T) {
 		sh.status(124)
 	})
 }
+
+func TestCanSuspend(t *testing.T) {
+	t.Run("from a shell", func(t *testing.T) {
+		sh := shell(t)
+		sh.run("outer", "suspendable", "")
+		if got := sh.expect(`SUSPENDABLE (\w+)`); got != "true" {
+			t.Error(got)
+		}
+	})
+	t.Run("in a session of its own", func(t *testing.T) {
+		out, err := outer("suspendable").Output()
+		if err != nil || string(out) != "SUSPENDABLE false\n" {
+			t.Errorf("%q, %v", out, err)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"time"
@@ -44,6 +45,7 @@ func Worker() (ends <-chan os.Signal, err error) {
 	if err := os.Unsetenv(parentVar); err != nil {
 		return nil, err
 	}
+	_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0) // for ps: executing /proc/self/exe made it "exe"
 	signal.Ignore(unix.SIGPIPE)
 	caught := make(chan os.Signal, 16)
 	signal.Notify(caught, EndSignals()...)
@@ -85,18 +87,28 @@ func dieWith(parent int) error {
 	return nil
 }
 
-// Ended is the cause of a context that Context has ended.
+// Ended is the cause of a context that Watch has ended.
 type Ended struct{ Signal os.Signal }
 
 // Error names the signal.
 func (e Ended) Error() string { return "ended by " + e.Signal.String() }
 
-// Context returns a context that the first signal from ends cancels (context.Cause is an Ended). An INT that comes more than two seconds
-// after it calls atOnce, which must not return: the end in order takes too long for the operator. stop ends the watch.
-func Context(parent context.Context, ends <-chan os.Signal, atOnce func()) (ctx context.Context, stop func()) {
+// Reactions are what a worker does about signals. All are called from the one goroutine of Watch, and none may be nil.
+type Reactions struct {
+	Go      func(func()) // starts that goroutine
+	Resumed func()       // the process was stopped, and goes on
+	AtOnce  func()       // an end in order takes too long for the operator; must not return
+}
+
+// Watch returns a context that the first signal from ends cancels (context.Cause is an Ended). An INT that comes more than two seconds after
+// it calls AtOnce. stop ends the watch and waits for its goroutine.
+func Watch(parent context.Context, ends <-chan os.Signal, do Reactions) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	done := make(chan struct{})
-	go func() {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, unix.SIGCONT)
+	done, ended := make(chan struct{}), make(chan struct{})
+	do.Go(func() {
+		defer close(ended)
 		var first time.Time
 		for {
 			select {
@@ -105,12 +117,19 @@ func Context(parent context.Context, ends <-chan os.Signal, atOnce func()) (ctx 
 					first = time.Now()
 					cancel(Ended{sig})
 				} else if sig == unix.SIGINT && time.Since(first) >= patience {
-					atOnce()
+					do.AtOnce()
 				}
+			case <-continued:
+				do.Resumed()
 			case <-done:
 				return
 			}
 		}
-	}()
-	return ctx, func() { close(done); cancel(nil) }
+	})
+	return ctx, func() {
+		signal.Stop(continued)
+		close(done)
+		<-ended
+		cancel(nil)
+	}
 }
