@@ -1,0 +1,207 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"wirespeed/presets/knob"
+)
+
+// overlay is what lies over a part of the screen and takes the keys.
+type overlay interface {
+	press(m *model, k tea.KeyMsg) tea.Cmd
+	// rows draws it in at most h lines of w cells.
+	rows(m *model, w, h int) []string
+	// low says that it lies at the foot of the screen and leaves the rest in sight.
+	low() bool
+	hints(k KeyMap) []hint
+}
+
+var (
+	_ overlay = (*prompt)(nil)
+	_ overlay = (*helpText)(nil)
+	_ overlay = (*presetList)(nil)
+	_ overlay = (*pauseText)(nil)
+)
+
+// scroller moves over lines that do not all fit.
+type scroller struct{ top, page, lines int }
+
+// press takes the keys that move; it says whether the key was one.
+func (s *scroller) press(k KeyMap, msg tea.KeyMsg) bool {
+	switch {
+	case key.Matches(msg, k.Up):
+		s.top--
+	case key.Matches(msg, k.Down):
+		s.top++
+	case key.Matches(msg, k.PageUp):
+		s.top -= s.page
+	case key.Matches(msg, k.PageDown):
+		s.top += s.page
+	case key.Matches(msg, k.Top):
+		s.top = 0
+	case key.Matches(msg, k.Bottom):
+		s.top = s.lines
+	default:
+		return false
+	}
+	s.top = max(0, min(s.top, s.lines-s.page))
+	return true
+}
+
+// cut takes the lines in sight.
+func (s *scroller) cut(lines []string, h int) []string {
+	s.page, s.lines = max(h, 1), len(lines)
+	s.top = max(0, min(s.top, s.lines-s.page))
+	return lines[s.top:min(s.top+max(h, 0), len(lines))]
+}
+
+// helpText lists all keys and knobs.
+type helpText struct{ scroller }
+
+func (o *helpText) low() bool { return false }
+
+func (o *helpText) hints(k KeyMap) []hint {
+	return []hint{{k.Close, "close"}, {k.Down, "down"}, {k.PageDown, "page"}}
+}
+
+func (o *helpText) press(m *model, msg tea.KeyMsg) tea.Cmd {
+	if key.Matches(msg, m.keys.Close) || key.Matches(msg, m.keys.Help) {
+		m.overlay = nil
+		return nil
+	}
+	o.scroller.press(m.keys, msg)
+	return nil
+}
+
+func (o *helpText) rows(m *model, w, h int) []string {
+	if h < 1 {
+		return nil
+	}
+	th := m.theme
+	left := keyLines(m.keys, th, min(w, 64))
+	right := knobLines(m, th, w)
+	var lines []string
+	if w >= 110 {
+		half := min(w/2, 64)
+		lines = beside(left, half, knobLines(m, th, w-half))
+	} else {
+		lines = append(append(left, ""), right...)
+	}
+	lines = o.cut(lines, h-1)
+	remark := ""
+	if o.lines > o.page {
+		remark = m.keys.Down.Help().Key + " more"
+	}
+	return append([]string{rule(th, w, "help", remark)}, lines...)
+}
+
+func keyLines(k KeyMap, th *Theme, w int) []string {
+	var out []string
+	for _, s := range k.scopes() {
+		out = append(out, newRow(w).put(th.Dim, " "+s.name).full())
+		for _, b := range s.keys {
+			r := newRow(w)
+			r.put(th.Key, "   "+b.Help().Key).pad(14).put(th.Text, b.Help().Desc)
+			out = append(out, r.full())
+		}
+	}
+	return out
+}
+
+func knobLines(m *model, th *Theme, w int) []string {
+	var out []string
+	group := ""
+	for _, k := range m.knobs() {
+		if k.Group != group {
+			group = k.Group
+			out = append(out, newRow(w).put(th.Dim, " knobs: "+clean(group)).full())
+		}
+		r := newRow(w)
+		r.put(th.Key, "   "+k.Name).pad(15).clip(th.Text, clean(k.Help), w-r.w, th.Glyphs.Cut)
+		if k.Reason != "" {
+			r.put(th.Text, "  ").clip(th.Dim, clean(k.Reason), w-r.w, th.Glyphs.Cut)
+		}
+		out = append(out, r.full())
+	}
+	out = append(out, newRow(w).put(th.Dim, " commands").full())
+	for _, u := range knob.Usages() {
+		r := newRow(w)
+		r.put(th.Key, "   "+u.Form).pad(23).put(th.Text, " ").clip(th.Text, u.Help, w-r.w, th.Glyphs.Cut)
+		out = append(out, r.full())
+	}
+	return out
+}
+
+// pauseText shows flow control. Setting it comes with the knobs of the NIC.
+type pauseText struct{}
+
+func (o *pauseText) low() bool { return false }
+
+func (o *pauseText) hints(k KeyMap) []hint { return []hint{{k.Close, "close"}} }
+
+func (o *pauseText) press(m *model, msg tea.KeyMsg) tea.Cmd {
+	if key.Matches(msg, m.keys.Close) || key.Matches(msg, m.keys.Pause) {
+		m.overlay = nil
+	}
+	return nil
+}
+
+func (o *pauseText) rows(m *model, w, h int) []string {
+	th, d := m.theme, m.view0().Device
+	name := clean(d.Link.Name)
+	lines := []string{
+		rule(th, w, "flow control", name),
+		newRow(w).put(th.Dim, " pause frames ").put(th.Strong, textOr(clean(d.Pause))).full(),
+		"",
+	}
+	for _, s := range wrap("A receiver that cannot keep up may stop the sender with pause frames (IEEE 802.3x). While that is on, what you measure can be the other end.", w-2) {
+		lines = append(lines, newRow(w).put(th.Text, " "+s).full())
+	}
+	lines = append(lines, "")
+	if hasPause(d.Pause) {
+		lines = append(lines, newRow(w).put(th.Text, " This version shows the setting and does not change it. To turn it off: ").full(),
+			newRow(w).put(th.Key, "   ethtool -A "+name+" autoneg off rx off tx off").full())
+	} else {
+		lines = append(lines, newRow(w).put(th.Text, " There is nothing to set on this device.").full())
+	}
+	return lines[:min(len(lines), h)]
+}
+
+// hasPause says whether the header's words are a setting; otherwise they are the reason why there is none.
+func hasPause(s string) bool {
+	switch word, _, _ := strings.Cut(s, " "); word {
+	case "off", "rx", "tx", "rx+tx", "on", "auto", "autoneg":
+		return true
+	}
+	return false
+}
+
+func textOr(s string) string {
+	if s == "" {
+		return unknown
+	}
+	return s
+}
+
+// wrap breaks a text into lines of at most w cells.
+func wrap(s string, w int) []string {
+	var out []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		if line != "" && cells(line)+1+cells(word) > w {
+			out, line = append(out, line), word
+			continue
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	if line != "" {
+		out = append(out, line)
+	}
+	return out
+}

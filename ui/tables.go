@@ -1,0 +1,249 @@
+package ui
+
+import (
+	"strconv"
+
+	"wirespeed/engine"
+	"wirespeed/engine/meter"
+	"wirespeed/ui/control"
+)
+
+// queueColumn is one column of the table of workers.
+type queueColumn struct {
+	title string
+	width int
+	rank  int // where there is no room the highest go first
+	text  func(control.Queue) string
+}
+
+var queueColumns = []queueColumn{
+	{"queue", 6, 0, func(q control.Queue) string { return strconv.Itoa(q.Queue) }},
+	{"cpu", 4, 0, func(q control.Queue) string { return strconv.Itoa(q.CPU) }},
+	{"user", 6, 1, func(q control.Queue) string { return percent(q.User) }},
+	{"kern", 5, 1, func(q control.Queue) string { return percent(q.Kernel) }},
+	{"spin", 5, 1, func(q control.Queue) string { return percent(q.Spin) }},
+	{"wait", 5, 1, func(q control.Queue) string { return percent(q.Wait) }},
+	{"pps", 12, 0, func(q control.Queue) string { return ppsText(q.PPS) }},
+	{"ns/packet", 11, 2, func(q control.Queue) string { return nsOr(q.NS) }},
+	{"in kernel", 10, 4, func(q control.Queue) string { return strconv.Itoa(q.InKernel) }},
+	{"in device", 10, 6, func(q control.Queue) string {
+		if q.InDevice == nil {
+			return unknown
+		}
+		return groupf(*q.InDevice, 0)
+	}},
+	{"ring full", 11, 5, func(q control.Queue) string { return group(q.RingFull) }},
+	{"retries", 9, 6, func(q control.Queue) string { return group(q.Retries) }},
+	{"errors", 8, 3, func(q control.Queue) string { return group(q.Errors) }},
+}
+
+func percent(share float64) string {
+	if share < 0 {
+		return unknown
+	}
+	return strconv.Itoa(int(100*share+0.5)) + "%"
+}
+
+// queueRows is the table of workers in n lines, its heading among them.
+func (m *model) queueRows(w, n int) []string {
+	th, queues := m.theme, m.view.Queues
+	cols := fitting(queueColumns, w)
+	head := newRow(w)
+	for _, c := range cols {
+		head.right(th.Dim, c.title, c.width)
+	}
+	out := []string{head.full()}
+	shown := min(len(queues), n-1)
+	if shown < len(queues) && shown > 0 {
+		shown-- // the last line says how many are missing
+	}
+	for _, q := range queues[:max(shown, 0)] {
+		r := newRow(w)
+		k := th.Text
+		if q.State == engine.Failed {
+			k = th.Bad
+		}
+		for _, c := range cols {
+			r.right(k, c.text(q), c.width)
+		}
+		if q.Err != "" {
+			r.put(th.Bad, "  "+clean(q.Err))
+		}
+		out = append(out, r.full())
+	}
+	if rest := len(queues) - shown; rest > 0 && n > 1 {
+		var pps float64
+		for _, q := range queues[shown:] {
+			pps += q.PPS
+		}
+		out = append(out, newRow(w).put(th.Dim, "   and "+strconv.Itoa(rest)+" more with "+ppsText(pps)+" pps together").full())
+	}
+	for len(out) < n {
+		out = append(out, blanks(w))
+	}
+	return out[:n]
+}
+
+// fitting leaves out the columns of the highest rank until the rest fits.
+func fitting(cols []queueColumn, w int) []queueColumn {
+	for rank := 6; ; rank-- {
+		sum := 0
+		for _, c := range cols {
+			sum += c.width
+		}
+		if sum <= w || rank == 0 {
+			return cols
+		}
+		kept := cols[:0:0]
+		for _, c := range cols {
+			if c.rank < rank {
+				kept = append(kept, c)
+			}
+		}
+		cols = kept
+	}
+}
+
+// rung is one step of the ladder.
+type rung struct {
+	name  string
+	count *uint64
+}
+
+func rungs(l control.Ladder) []rung {
+	return []rung{{"asked", l.Asked}, {"ring", &l.Ring}, {"taken", &l.Taken}, {"device", l.Device}, {"arrived", l.Arrived}}
+}
+
+func countOr(n *uint64) string {
+	if n == nil {
+		return unknown
+	}
+	return group(*n)
+}
+
+// ladderRows is the ladder one rung a line, each with its difference to the last known rung above.
+func (m *model) ladderRows(w int) []string {
+	th, l := m.theme, m.view.Ladder
+	var out []string
+	var above *uint64
+	for _, g := range rungs(l) {
+		r := newRow(w)
+		r.put(th.Dim, " "+g.name).pad(9)
+		text := countOr(g.count)
+		if g.name == "asked" && g.count == nil && m.view.Target == nil {
+			text = "max"
+		}
+		r.right(th.Text, text, 16)
+		if g.count != nil {
+			if above != nil && *above != *g.count {
+				r.put(th.Warn, " "+difference(*g.count, *above))
+			}
+			above = g.count
+		}
+		out = append(out, r.full())
+	}
+	return out
+}
+
+func difference(n, above uint64) string {
+	if n > above {
+		return "+" + group(n-above)
+	}
+	return "-" + group(above-n)
+}
+
+// ladderShort is the ladder in two lines: the counts, and their gaps in words.
+func (m *model) ladderShort(w int) []string {
+	th := m.theme
+	r := newRow(w)
+	for i, g := range rungs(m.view.Ladder) {
+		if i == 0 && g.count == nil {
+			continue
+		}
+		r.put(th.Dim, " "+g.name+" ").put(th.Text, countOr(g.count))
+	}
+	return []string{r.full(), m.gapRow(w)}
+}
+
+// gapRow explains every gap of the ladder in words, and what was given up.
+func (m *model) gapRow(w int) string {
+	v, th := m.view, m.theme
+	r := newRow(w)
+	r.put(th.Dim, " missed ").put(countInk(th, v.Missed), group(v.Missed))
+	if v.LostNoCarrier != nil {
+		r.put(th.Dim, "  lost without carrier ").put(countInk(th, *v.LostNoCarrier), group(*v.LostNoCarrier))
+	}
+	r.put(th.Dim, "  errors ").put(countInk(th, v.Errors), group(v.Errors))
+	for _, g := range v.Ladder.Gaps {
+		r.put(th.Dim, "  "+th.Glyphs.Dot+" ").clip(th.Text, clean(g), w-r.w, th.Glyphs.Cut)
+	}
+	return r.full()
+}
+
+func countInk(th *Theme, n uint64) ink {
+	if n > 0 {
+		return th.Warn
+	}
+	return th.Text
+}
+
+// markRows are the kept epochs, and on the last line the difference of the last two.
+func (m *model) markRows(w int) []string {
+	v, th := m.view, m.theme
+	if len(v.Marks) == 0 {
+		hint := newRow(w).put(th.Dim, " no marks yet: ").put(th.Key, m.keys.Mark.Help().Key).
+			put(th.Dim, " keeps this epoch, a second mark shows the difference in ns/packet").full()
+		return []string{hint, blanks(w)}
+	}
+	r := newRow(w)
+	shown := v.Marks
+	for len(shown) > 1 && len(shown)*markWidth > w {
+		shown = shown[1:]
+	}
+	for i, e := range shown {
+		r.pad(i*markWidth).put(th.Mean, " "+clean(e.Mark)).put(th.Text, " "+clean(e.Label)+" "+ppsText(e.PPS)+" pps ").put(th.TX, nsText(e.MeanNS)).put(th.Dim, " ns")
+	}
+	return []string{r.full(), newRow(w).put(th.Text, " "+diffText(v.Diff, th)).full()}
+}
+
+const markWidth = 40
+
+// diffText says what two marks differ by.
+func diffText(d *meter.Diff, th *Theme) string {
+	if d == nil {
+		return ""
+	}
+	word, ns := "faster", d.NS
+	if ns < 0 {
+		word, ns = "slower", -ns
+	}
+	size := groupf(ns, 2) + " " + th.Glyphs.PlusMinus + " " + groupf(d.CI95, 2) + " ns/packet (95 %)"
+	if !d.Real {
+		return clean(d.B.Mark) + " against " + clean(d.A.Mark) + ": no difference to be seen, " + size
+	}
+	return clean(d.B.Mark) + " is " + word + " than " + clean(d.A.Mark) + " by " + size
+}
+
+// logRows are the last n lines of the log, the latest at the bottom.
+func (m *model) logRows(w, n int) []string {
+	v, th := m.view, m.theme
+	events := v.Log
+	if len(events) > n {
+		events = events[len(events)-n:]
+	}
+	var out []string
+	for len(out) < n-len(events) {
+		out = append(out, blanks(w))
+	}
+	for _, e := range events {
+		out = append(out, newRow(w).put(th.Dim, " "+e.At.Format("15:04:05")+" ").clip(th.Text, clean(e.Text), w-10, th.Glyphs.Cut).full())
+	}
+	if m.note.text != "" && n > 0 {
+		k := th.Good
+		if m.note.bad {
+			k = th.Bad
+		}
+		out[n-1] = newRow(w).put(th.Text, " ").clip(k, m.note.text, w-1, th.Glyphs.Cut).full()
+	}
+	return out
+}
