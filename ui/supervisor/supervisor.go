@@ -49,7 +49,7 @@ func Run(cmd *exec.Cmd, o Options) (code int, err error) {
 	signal.Notify(s.signals, append(EndSignals(), unix.SIGTSTP, unix.SIGCONT)...)
 	defer signal.Stop(s.signals)
 
-	if o.Console && cmd.Stderr == os.Stderr && isTerminal(int(os.Stderr.Fd())) {
+	if o.Console && cmd.Stderr == os.Stderr && IsTerminal(os.Stderr) {
 		if s.held, err = hold(cmd, os.Stderr); err != nil {
 			return 0, err
 		}

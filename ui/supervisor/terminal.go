@@ -1,6 +1,10 @@
 package supervisor
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // Sequences of ECMA-48 and xterm's control sequences. leave starts with CAN, which ends a sequence that the worker could not complete.
 const (
@@ -41,6 +45,9 @@ func openTerminal() *terminal {
 	}
 	return &terminal{fd: fd, jobs: jobs, before: *before}
 }
+
+// IsTerminal says whether f is a terminal.
+func IsTerminal(f *os.File) bool { return isTerminal(int(f.Fd())) }
 
 func isTerminal(fd int) bool {
 	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
