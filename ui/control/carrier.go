@@ -190,7 +190,7 @@ func (r *Run) deviceGone() {
 	}
 	r.link.Up, r.link.Carrier = false, false
 	r.mu.Unlock()
-	r.log.add("", err.Error())
+	r.log.fatal(err)
 	if running {
 		r.spawn(func() { r.Stop() }) // its error is that the device is gone
 	}

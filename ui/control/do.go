@@ -210,10 +210,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // fail ends a headless run with an error; a console shows it and goes on.
 func (r *Run) fail(err error) {
-	r.log.add("", err.Error())
 	if r.o.Console {
+		r.log.add("", err.Error())
 		return
 	}
+	r.log.fatal(err)
 	r.mu.Lock()
 	if r.failure == nil {
 		r.failure = err

@@ -153,5 +153,4 @@ func (r *Run) restart(label string, last int) {
 	r.rows.restart(l)
 	r.epochs.restart(label, last)
 	r.turned = label
-	r.log.add("", label)
 }

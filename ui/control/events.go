@@ -17,8 +17,13 @@ type journal struct {
 	news chan struct{} // holds a token while something is new; nil tells nobody
 }
 
-// add appends one line.
-func (j *journal) add(knob, text string) {
+// add appends one line; knob is the one that was turned, "" for other events.
+func (j *journal) add(knob, text string) { j.append(Event{Text: text, Knob: knob}) }
+
+// fatal appends the error that ends a run.
+func (j *journal) fatal(err error) { j.append(Event{Text: err.Error(), Fatal: true}) }
+
+func (j *journal) append(e Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.seq++
@@ -26,7 +31,8 @@ func (j *journal) add(knob, text string) {
 	if len(j.list) == keepEvents {
 		j.list = slices.Clone(j.list[1:])
 	}
-	j.list = append(j.list, Event{Seq: j.seq, At: time.Now(), Text: text, Knob: knob})
+	e.Seq, e.At = j.seq, time.Now()
+	j.list = append(j.list, e)
 	select {
 	case j.news <- struct{}{}:
 	default: // it already knows

@@ -202,7 +202,7 @@ func (r *Run) end(run context.Context) {
 	}
 	if err != nil && r.failure == nil {
 		r.failure = err
-		r.log.add("", err.Error())
+		r.log.fatal(err)
 	}
 	r.ended = r.started.Add(s.Since)
 	r.halt()
@@ -272,6 +272,7 @@ func (r *Run) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.restart("reset", r.epochs.number)
+	r.log.add("", "statistics reset")
 	if r.running() {
 		r.counted = r.base.at
 		r.due = r.counted.Add(r.o.Interval)

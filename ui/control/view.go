@@ -106,10 +106,11 @@ type Knob struct {
 
 // Event is a line of the log.
 type Event struct {
-	Seq  int // from 1, without gaps; who has seen up to one knows what is new
-	At   time.Time
-	Text string
-	Knob string // name of the knob that was turned, "" for other events
+	Seq   int // from 1, without gaps; who has seen up to one knows what is new
+	At    time.Time
+	Text  string
+	Fatal bool   // it ends the run: Summary.Err says the same
+	Knob  string // name of the knob that was turned, "" for other events
 }
 
 // Point is one tick in the charts. Mark is not "" where a knob was turned.

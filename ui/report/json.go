@@ -1,0 +1,261 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"time"
+
+	"wirespeed/engine/meter"
+	"wirespeed/nic"
+	"wirespeed/ui/control"
+)
+
+// The objects of DESIGN.md section 6. A pointer is null where the figure is not known. Fields may be added, never renamed.
+type (
+	sampleJSON struct {
+		Type          string            `json:"type"`
+		T             string            `json:"t"`
+		ElapsedS      float64           `json:"elapsed_s"`
+		IntervalS     float64           `json:"interval_s"`
+		Epoch         *int              `json:"epoch"` // null, and n with it, in a sample that mixes two regimes
+		N             *int              `json:"n"`
+		Valid         bool              `json:"valid"`
+		ErrNS         *float64          `json:"err_ns"`
+		State         string            `json:"state"`
+		TargetPPS     *float64          `json:"target_pps"`
+		TX            txJSON            `json:"tx"`
+		RX            rxJSON            `json:"rx"`
+		Ladder        ladderJSON        `json:"ladder"`
+		Missed        uint64            `json:"missed"`
+		LostNoCarrier *uint64           `json:"lost_no_carrier"`
+		Errors        uint64            `json:"errors"`
+		Queues        []queueJSON       `json:"queues"`
+		Placement     *string           `json:"placement"` // null where each worker has its own queue
+		Qdisc         *qdiscJSON        `json:"qdisc"`
+		Knobs         map[string]string `json:"knobs"`
+	}
+
+	txJSON struct {
+		PPS      *float64 `json:"pps"`
+		AvgPPS   *float64 `json:"avg_pps"`
+		BpsL1    *float64 `json:"bps_l1"`
+		BpsL2    *float64 `json:"bps_l2"`
+		Percent  *float64 `json:"percent"`
+		NS       *float64 `json:"ns"`
+		VarNS    *float64 `json:"var_ns"`
+		VarMinNS *float64 `json:"var_min_ns"`
+		VarMaxNS *float64 `json:"var_max_ns"`
+		Source   string   `json:"source"`
+	}
+
+	rxJSON struct {
+		Dev    string   `json:"dev"`
+		PPS    *float64 `json:"pps"`
+		AvgPPS *float64 `json:"avg_pps"`
+		VarNS  *float64 `json:"var_ns"`
+	}
+
+	ladderJSON struct {
+		Asked   *uint64  `json:"asked"`
+		Ring    uint64   `json:"ring"`
+		Taken   uint64   `json:"taken"`
+		Device  *uint64  `json:"device"`
+		Arrived *uint64  `json:"arrived"`
+		Gaps    []string `json:"gaps"`
+	}
+
+	queueJSON struct {
+		Queue    *int     `json:"queue"`
+		CPU      int      `json:"cpu"`
+		PPS      float64  `json:"pps"`
+		InKernel int      `json:"in_kernel"`
+		InDevice *float64 `json:"in_device"`
+		RingFull uint64   `json:"ring_full"`
+		Retries  uint64   `json:"retries"`
+		Errors   uint64   `json:"errors"`
+		User     float64  `json:"user"` // shares of a CPU, 0 to 1
+		Kernel   float64  `json:"kernel"`
+		Spin     float64  `json:"spin"`
+		Wait     float64  `json:"wait"`
+		State    string   `json:"state"`
+		Error    *string  `json:"error"`
+	}
+
+	qdiscJSON struct {
+		Kind           string `json:"kind"`
+		BacklogPackets uint64 `json:"backlog_packets"`
+		BacklogBytes   uint64 `json:"backlog_bytes"`
+		Drops          uint64 `json:"drops"`
+		Requeues       uint64 `json:"requeues"`
+	}
+
+	eventJSON struct {
+		Type string  `json:"type"`
+		T    string  `json:"t"`
+		Text string  `json:"text"`
+		Knob *string `json:"knob"`
+	}
+
+	summaryJSON struct {
+		Type          string      `json:"type"`
+		T             string      `json:"t"`
+		ElapsedS      float64     `json:"elapsed_s"`
+		TxPackets     uint64      `json:"tx_packets"`
+		TxSource      string      `json:"tx_source"`
+		RxPackets     *uint64     `json:"rx_packets"`
+		Ladder        ladderJSON  `json:"ladder"`
+		Missed        uint64      `json:"missed"`
+		LostNoCarrier *uint64     `json:"lost_no_carrier"`
+		AvgPPS        float64     `json:"avg_pps"`
+		StdDevNS      *float64    `json:"stddev_ns"`
+		Errors        uint64      `json:"errors"`
+		Epochs        []epochJSON `json:"epochs"`
+		Marks         []epochJSON `json:"marks"`
+		Diff          *diffJSON   `json:"diff"`
+		Error         *string     `json:"error"`
+		Result        string      `json:"result"`
+	}
+
+	epochJSON struct {
+		Epoch    int      `json:"epoch"`
+		Label    string   `json:"label"`
+		Mark     *string  `json:"mark"`
+		N        int      `json:"n"`
+		AvgPPS   float64  `json:"avg_pps"`
+		MeanNS   *float64 `json:"mean_ns"`
+		StdDevNS *float64 `json:"stddev_ns"`
+		MinNS    *float64 `json:"min_ns"`
+		MaxNS    *float64 `json:"max_ns"`
+	}
+
+	diffJSON struct {
+		A      string   `json:"a"`
+		B      string   `json:"b"`
+		NS     *float64 `json:"ns"` // positive: b is faster
+		CI95NS *float64 `json:"ci95_ns"`
+		Real   bool     `json:"real"`
+		Text   string   `json:"text"`
+	}
+)
+
+// jsonWriter prints one object per line.
+type jsonWriter struct{ out io.Writer }
+
+func (w *jsonWriter) sample(v *control.View) error { return w.put(newSample(v)) }
+
+func (w *jsonWriter) event(e control.Event) error {
+	return w.put(eventJSON{Type: "event", T: stamp(e.At), Text: e.Text, Knob: word(e.Knob)})
+}
+
+func (w *jsonWriter) summary(s control.Summary, at time.Time) error { return w.put(newSummary(s, at)) }
+
+func (w *jsonWriter) put(object any) error {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false) // "burst 1 -> 8" is for people too
+	if err := e.Encode(object); err != nil {
+		return err
+	}
+	_, err := w.out.Write(line.Bytes())
+	return err
+}
+
+// newSample is the sample of a view as an object.
+func newSample(v *control.View) sampleJSON {
+	s := v.Sample
+	in := s.Epoch != 0 // figures of an epoch exist
+	o := sampleJSON{
+		Type: "sample", T: stamp(s.At), ElapsedS: s.Elapsed.Seconds(), IntervalS: s.Interval.Seconds(),
+		Valid: s.Valid, ErrNS: known(s.ErrNS, s.TX.OK), State: v.State.String(), TargetPPS: v.Target,
+		TX: txJSON{
+			PPS: known(s.TX.PPS, s.TX.OK), BpsL1: known(s.TX.BpsL1, s.TX.OK), BpsL2: known(s.TX.BpsL2, s.TX.OK),
+			Percent: s.TX.Percent, NS: s.TX.NS, AvgPPS: known(s.TX.Avg, in), VarNS: known(s.TX.VarNS, in),
+			VarMinNS: known(s.TX.VarMin, in), VarMaxNS: known(s.TX.VarMax, in), Source: s.TxSource,
+		},
+		RX: rxJSON{
+			Dev: s.RxDev, PPS: known(s.RX.PPS, s.RX.OK), AvgPPS: known(s.RX.Avg, in && s.RX.OK), VarNS: known(s.RX.VarNS, in && s.RX.OK),
+		},
+		Ladder: newLadder(v.Ladder), Missed: v.Missed, LostNoCarrier: v.LostNoCarrier, Errors: v.Errors,
+		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Knobs: map[string]string{},
+	}
+	if in {
+		o.Epoch, o.N = &s.Epoch, &s.N
+	}
+	for i, q := range v.Queues {
+		o.Queues[i] = queueJSON{
+			CPU: q.CPU, PPS: q.PPS, InKernel: q.InKernel, InDevice: q.InDevice, RingFull: q.RingFull, Retries: q.Retries, Errors: q.Errors,
+			User: q.User, Kernel: q.Kernel, Spin: q.Spin, Wait: q.Wait, State: q.State.String(), Error: word(q.Err),
+		}
+		if q.Queue >= 0 {
+			o.Queues[i].Queue = &q.Queue
+		}
+	}
+	for _, k := range v.Knobs {
+		o.Knobs[k.Name] = k.Value
+	}
+	return o
+}
+
+func newLadder(l control.Ladder) ladderJSON {
+	gaps := l.Gaps
+	if gaps == nil {
+		gaps = []string{} // none is not unknown
+	}
+	return ladderJSON{Asked: l.Asked, Ring: l.Ring, Taken: l.Taken, Device: l.Device, Arrived: l.Arrived, Gaps: gaps}
+}
+
+func newQdisc(q *nic.Qdisc) *qdiscJSON {
+	if q == nil {
+		return nil
+	}
+	return &qdiscJSON{q.Kind, q.BacklogPackets, q.BacklogBytes, q.Drops, q.Requeues}
+}
+
+func newSummary(s control.Summary, at time.Time) summaryJSON {
+	o := summaryJSON{
+		Type: "summary", T: stamp(at), ElapsedS: s.Elapsed.Seconds(), TxPackets: s.TxPackets, TxSource: s.TxSource, RxPackets: s.RxPackets,
+		Ladder: newLadder(s.Ladder), Missed: s.Missed, LostNoCarrier: s.LostNoCarrier, AvgPPS: s.AvgPPS,
+		StdDevNS: known(s.StdDevNS, true), Errors: s.Errors, Epochs: newEpochs(s.Epochs), Marks: newEpochs(s.Marks), Result: s.Result,
+	}
+	if d := s.Diff; d != nil {
+		o.Diff = &diffJSON{
+			A: d.A.Mark, B: d.B.Mark, NS: known(d.NS, d.OK), CI95NS: known(d.CI95, d.CIOK), Real: d.Real, Text: d.String(),
+		}
+	}
+	if s.Err != nil {
+		o.Error = word(s.Err.Error())
+	}
+	return o
+}
+
+func newEpochs(list []meter.Epoch) []epochJSON {
+	out := make([]epochJSON, len(list))
+	for i, e := range list {
+		out[i] = epochJSON{
+			Epoch: e.Number, Label: e.Label, Mark: word(e.Mark), N: e.N, AvgPPS: e.PPS, MeanNS: known(e.MeanNS, e.Timed > 0),
+			StdDevNS: known(e.StdDevNS, e.Timed > 1), MinNS: known(e.MinNS, e.Timed > 0), MaxNS: known(e.MaxNS, e.Timed > 0),
+		}
+	}
+	return out
+}
+
+// stamp prints a time as JSON has it, in UTC with milliseconds.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// known is a figure, null where it is not known or no number.
+func known(v float64, ok bool) *float64 {
+	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// word is a text, null where there is none.
+func word(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
