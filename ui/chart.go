@@ -11,9 +11,17 @@ import (
 	"wirespeed/ui/control"
 )
 
-// One column of points is one second, counted from the start of the run: the picture moves by whole columns, and a
-// column once drawn does not change its height because time went on.
-const chartStep = time.Second
+// One column of points is a second, or more where the plot is so narrow that it would hold no minute and a half. Columns are
+// counted from the start of the run: the picture moves by whole columns, and a column once drawn does not change its
+// height because time went on.
+func stepFor(cols int) time.Duration {
+	for _, s := range [...]time.Duration{1, 2, 5} {
+		if time.Duration(cols)*s >= 100 {
+			return s * time.Second
+		}
+	}
+	return 10 * time.Second
+}
 
 const (
 	axisWidth = 10 // left of the plot: the axis; right of it: the means
@@ -41,7 +49,7 @@ var nsChart = chart{
 	log:   true,
 }
 
-// column is what one column of points shows: the samples of one second.
+// column is what one column of points shows: the samples of one step of time.
 type column struct {
 	ok     bool
 	lo, hi float64
@@ -58,17 +66,18 @@ func plotSize(w, h int, g glyphs) (cols, rows int) {
 	return w, 2 * h
 }
 
-// columns sorts the history into the columns of a chart; the last column is the present second.
+// columns sorts the history into the columns of a chart; the last column is the present.
 func (c chart) columns(v *control.View, n int) []column {
 	cols := make([]column, n)
 	if len(v.History) == 0 || n == 0 {
 		return cols
 	}
-	last := int(v.History[len(v.History)-1].At / chartStep)
+	step := stepFor(n)
+	last := int(v.History[len(v.History)-1].At / step)
 	var ep meter.Epoch
 	for i := len(v.History) - 1; i >= 0; i-- {
 		p := v.History[i]
-		x := n - 1 - last + int(p.At/chartStep)
+		x := n - 1 - last + int(p.At/step)
 		if x < 0 {
 			break
 		}
@@ -167,16 +176,15 @@ func (a axis) row(y float64) int {
 	return max(0, min(a.rows-1, int(math.Round((hi-y)/(hi-lo)*float64(a.rows-1)))))
 }
 
-// says tells how the axis was chosen.
+// says tells how the axis was chosen; its ends stand beside the plot.
 func (a axis) says() string {
-	s := "axis " + shortText(a.lo) + " to " + shortText(a.hi)
 	switch {
 	case a.log:
-		return s + ", logarithmic"
+		return "logarithmic axis"
 	case a.lo > 0:
-		return s + ", zoomed to the data"
+		return "axis zoomed to the data"
 	}
-	return s
+	return "axis from 0"
 }
 
 // draw returns the chart in h lines of w cells, the title among them.

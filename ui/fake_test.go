@@ -337,13 +337,6 @@ func (f *fakeRun) Mark(name string) (string, error) {
 	return said, nil
 }
 
-func (f *fakeRun) Resume() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.note("resume")
-	f.change("resumed")
-}
-
 func (f *fakeRun) Bench() *knob.Bench {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -157,11 +157,6 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if p, ok := m.overlay.(*presetList); ok {
 			p.list, p.err, p.loaded = msg.list, msg.err, true
 		}
-	case tea.ResumeMsg:
-		return m, m.enqueue(job{do: func(r runner) outcome {
-			r.Resume()
-			return outcome{said: "resumed"}
-		}})
 	default:
 		m.drawn = m.screen != ""
 	}

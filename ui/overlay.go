@@ -81,14 +81,11 @@ func (o *helpText) rows(m *model, w, h int) []string {
 		return nil
 	}
 	th := m.theme
-	left := keyLines(m.keys, th, min(w, 64))
-	right := knobLines(m, th, w)
 	var lines []string
-	if w >= 110 {
-		half := min(w/2, 64)
-		lines = beside(left, half, knobLines(m, th, w-half))
+	if half := min(w/2, 60); w >= 110 {
+		lines = beside(keyLines(m.keys, th, half), half, knobLines(m, th, w-half))
 	} else {
-		lines = append(append(left, ""), right...)
+		lines = append(append(keyLines(m.keys, th, w), ""), knobLines(m, th, w)...)
 	}
 	lines = o.cut(lines, h-1)
 	remark := ""

@@ -65,15 +65,15 @@ func svgOf(screen []byte, w, h int) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.1f %.1f" font-family="ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace" font-size="14">`+"\n", float64(w)*cellW+16, float64(h)*cellH+16)
 	fmt.Fprintf(&out, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", paper)
+	var p pen // goes on from line to line, as tmux writes it
 	for y, line := range bytes.Split(bytes.TrimRight(screen, "\n"), []byte("\n")) {
-		drawLine(&out, string(line), 8, 8+float64(y)*cellH)
+		p.line(&out, string(line), 8, 8+float64(y)*cellH)
 	}
 	out.WriteString("</svg>\n")
 	return out.Bytes()
 }
 
-func drawLine(out *bytes.Buffer, line string, x0, y float64) {
-	var p pen
+func (p *pen) line(out *bytes.Buffer, line string, x0, y float64) {
 	col := 0
 	run, runAt := "", 0
 	flush := func() {

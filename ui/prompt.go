@@ -144,6 +144,11 @@ func (p *prompt) rows(m *model, w, h int) []string {
 	case h <= 0:
 		return nil
 	case h == 1:
+		if p.said != "" && !p.bad {
+			line.put(th.Good, "  = ").clip(th.Text, p.said, w-line.w, th.Glyphs.Cut)
+		} else if p.bad {
+			line.put(th.Bad, "  "+th.Glyphs.States[2]+" ").clip(th.Bad, p.said, w-line.w, th.Glyphs.Cut)
+		}
 		return []string{line.full()}
 	case h == 2:
 		return []string{line.full(), back.full()}

@@ -3,6 +3,8 @@ package ui
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -10,6 +12,9 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
+
+	"wirespeed/engine"
+	"wirespeed/ui/control"
 )
 
 // Options are what the command line decides about the console.
@@ -32,29 +37,62 @@ func (o Options) every() time.Duration {
 	return time.Duration(float64(time.Second) / min(rate, fastestRate))
 }
 
-// serve runs the console on the terminal until the operator quits or ctx ends. It returns with the terminal restored and
-// none of its goroutines left.
+// Run shows a run on the terminal until the operator quits or ctx ends; it does not start it. Then it stops the run and
+// prints its result and marks on the normal screen. It returns with the terminal restored and none of its goroutines
+// left. The error is the console's, or why the run failed. Stdin and stdout must be terminals.
+func Run(ctx context.Context, run *control.Run, o Options) error {
+	err := serve(ctx, run, o)
+	stopped := run.Stop()
+	s := run.Result()
+	printResult(os.Stdout, s)
+	return errors.Join(err, stopped, s.Err)
+}
+
+// serve is the console without what comes after it.
 func serve(ctx context.Context, run runner, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newModel(ctx, run, newTheme(lipgloss.DefaultRenderer(), colorful(os.Getenv), glyphsFor(os.Getenv)), o.every())
+	th := newTheme(lipgloss.DefaultRenderer(), colorful(os.Getenv), glyphsFor(os.Getenv))
+	m := newModel(ctx, run, th, o.every())
 	m.noSuspend = o.NoSuspend
-	p := tea.NewProgram(m, tea.WithAltScreen(), tea.WithFPS(framesASec), tea.WithoutSignalHandler())
 
+	var p *tea.Program
+	if os.Getenv("TERM") == dumbTerm {
+		line, err := newOneLine(m, os.Stdin, os.Stdout)
+		if err != nil {
+			return err
+		}
+		defer line.restore()
+		p = tea.NewProgram(line, tea.WithoutRenderer(), tea.WithoutSignalHandler())
+	} else {
+		p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithFPS(framesASec), tea.WithoutSignalHandler())
+	}
 	stopped := make(chan struct{})
-	go func() {
+	engine.Spawn(func() {
 		defer close(stopped)
 		<-ctx.Done()
 		p.Quit()
-	}()
+	})
 	_, err := p.Run()
 	cancel()
 	<-stopped
 	m.work.end()
-	if errors.Is(err, tea.ErrInterrupted) {
-		err = nil
-	}
 	return err
+}
+
+// printResult prints the end of a run in the classic form, and the marks with their difference.
+func printResult(w io.Writer, s control.Summary) {
+	if s.Result == "" {
+		return
+	}
+	// A terminal that has gone takes nothing: there is nobody to tell.
+	fmt.Fprintln(w, s.Result)
+	for _, e := range s.Marks {
+		fmt.Fprintf(w, "  %s: %s, %s pps, %s ns/packet over %d samples\n", clean(e.Mark), clean(e.Label), ppsText(e.PPS), groupf(e.MeanNS, 3), e.N)
+	}
+	if s.Diff != nil {
+		fmt.Fprintln(w, "  "+diffText(s.Diff, unicodeGlyphs.PlusMinus))
+	}
 }
 
 // work counts what runs outside the loop, so that the end of the console can wait for it and lets nothing begin after it.
@@ -88,13 +126,13 @@ func (w *work) end() {
 
 // colorful says whether colours are wanted (no-color.org) and there.
 func colorful(env func(string) string) bool {
-	return env("NO_COLOR") == "" && env("TERM") != "dumb"
+	return env("NO_COLOR") == "" && env("TERM") != dumbTerm
 }
 
 // glyphsFor chooses the signs: what is not certainly without UTF-8 has it, but for terminals known to lack the signs.
 func glyphsFor(env func(string) string) glyphs {
 	switch env("TERM") {
-	case "dumb", "linux", "vt100", "vt102", "vt220", "ansi":
+	case dumbTerm, "linux", "vt100", "vt102", "vt220", "ansi":
 		return asciiGlyphs
 	}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {

@@ -16,7 +16,6 @@ type runner interface {
 	Do(line string) (said string, err error)
 	Reset()
 	Mark(name string) (said string, err error)
-	Resume()
 	Bench() *knob.Bench
 }
 

@@ -208,7 +208,7 @@ func (m *model) oneRow(w int) string {
 		r.put(th.Text, "  LAB")
 	}
 	r.put(k, "  "+word)
-	if m.note.text != "" {
+	if m.note.text != "" && m.height == 1 {
 		r.put(th.Text, "  ").clip(th.Title, m.note.text, w-r.w, th.Glyphs.Cut)
 	}
 	return r.full()

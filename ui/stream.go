@@ -10,7 +10,6 @@ import (
 // The TX block: the instant rate in digits that can be read from the back row, and beside it what it means.
 
 const (
-	labelZone = 6  // TX and pps, right of the digits
 	factValue = 12 // a number of the facts, right-aligned
 	factWidth = 28 // with its unit
 )
@@ -41,19 +40,42 @@ func (m *model) streamRows(w, high int) []string {
 		r.put(facts[0].ink, "   "+facts[0].value).put(th.Dim, " "+facts[0].unit)
 		return append([]string{r.full()}, m.factRows(facts[1:], w, 2)...)
 	}
-	zone := cells(stripped(digits[0]))
+	zone := cells(digits[0])
+	if gap := m.digitsNS(v.Fast.TX, high); gap != nil && zone+cells(gap[0])+2*factWidth <= w {
+		digits, zone = beside(digits, zone, gap), zone+cells(gap[0])
+	}
 	across := (w - zone) / factWidth
+	if len(digits) > 3 {
+		across = min(across, 2)
+	}
 	n := min(across*len(digits), len(facts))
-	return append(beside(digits, zone, m.factRows(facts[:n], w-zone, len(digits))), m.factRows(facts[n:], w, 2)...)
+	beneath := m.factRows(facts[n:], w, 2)
+	return append(beside(digits, zone, m.factRows(facts[:n], min(w-zone, across*factWidth), len(digits))), beneath...)
 }
 
 // digits are the lines of the large number with its labels, nil where it cannot be drawn so high.
 func (m *model) digits(f control.Flow, high int) []string {
-	th := m.theme
 	text := unknown
 	if f.OK {
 		text = groupf(f.PPS, 0)
 	}
+	return m.lettered(text, "9,999,999", " TX", " pps", high)
+}
+
+// digitsNS is the time of a packet as large as the rate, for wide screens.
+func (m *model) digitsNS(f control.Flow, high int) []string {
+	const widest = "999,999.9"
+	text := nsOr(f.NS)
+	if high < 5 || largeWidth(text) > largeWidth(widest) {
+		return nil
+	}
+	return m.lettered(text, widest, " ns", " /packet", high)
+}
+
+// lettered draws a number in the digits of a height, with words beside its first and last line, in a zone at least as
+// wide as a number of the usual length, so that nothing moves when the number does.
+func (m *model) lettered(text, usual, first, last string, high int) []string {
+	th := m.theme
 	var lines []string
 	zone := 0
 	switch {
@@ -63,21 +85,21 @@ func (m *model) digits(f control.Flow, high int) []string {
 			point = "#"
 		}
 		l := large(text, point)
-		lines, zone = l[:], max(largeWidth("9,999,999"), largeWidth(text))
+		lines, zone = l[:], max(largeWidth(usual), largeWidth(text))
 	case high >= 3 && th.Glyphs.Braille:
 		l := small(text)
-		lines, zone = l[:], max(smallWidth("9,999,999"), smallWidth(text))
+		lines, zone = l[:], max(smallWidth(usual), smallWidth(text))
 	default:
 		return nil
 	}
 	for i, s := range lines {
-		r := newRow(zone + labelZone + 1)
+		r := newRow(1 + zone + max(cells(first), cells(last)) + 2)
 		r.put(th.Text, " ").right(th.TX, s, zone)
 		switch i {
 		case 0:
-			r.put(th.Strong, " TX")
+			r.put(th.Strong, first)
 		case len(lines) - 1:
-			r.put(th.Strong, " pps")
+			r.put(th.Strong, last)
 		}
 		lines[i] = r.full()
 	}

@@ -203,13 +203,13 @@ func (m *model) markRows(w int) []string {
 	for i, e := range shown {
 		r.pad(i*markWidth).put(th.Mean, " "+clean(e.Mark)).put(th.Text, " "+clean(e.Label)+" "+ppsText(e.PPS)+" pps ").put(th.TX, nsText(e.MeanNS)).put(th.Dim, " ns")
 	}
-	return []string{r.full(), newRow(w).put(th.Text, " "+diffText(v.Diff, th)).full()}
+	return []string{r.full(), newRow(w).put(th.Text, " "+diffText(v.Diff, th.Glyphs.PlusMinus)).full()}
 }
 
 const markWidth = 40
 
 // diffText says what two marks differ by.
-func diffText(d *meter.Diff, th *Theme) string {
+func diffText(d *meter.Diff, plusMinus string) string {
 	if d == nil {
 		return ""
 	}
@@ -217,7 +217,7 @@ func diffText(d *meter.Diff, th *Theme) string {
 	if ns < 0 {
 		word, ns = "slower", -ns
 	}
-	size := groupf(ns, 2) + " " + th.Glyphs.PlusMinus + " " + groupf(d.CI95, 2) + " ns/packet (95 %)"
+	size := groupf(ns, 2) + " " + plusMinus + " " + groupf(d.CI95, 2) + " ns/packet (95 %)"
 	if !d.Real {
 		return clean(d.B.Mark) + " against " + clean(d.A.Mark) + ": no difference to be seen, " + size
 	}

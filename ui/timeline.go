@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"wirespeed/ui/control"
 )
 
@@ -11,10 +13,10 @@ import (
 func rule(th *Theme, w int, title, remark string) string {
 	r := newRow(w)
 	r.put(th.Title, " "+title+" ")
-	remark = clean(remark)
-	tail := cells(remark) + 2
-	if remark == "" || r.w+tail+2 > w {
-		tail = 0
+	remark = ansi.Truncate(clean(remark), max(w-r.w-4, 0), th.Glyphs.Cut)
+	tail := 0
+	if cells(remark) > 1 {
+		tail = cells(remark) + 2
 	}
 	if n := w - tail - r.w; n > 0 {
 		r.put(th.Rule, strings.Repeat(th.Glyphs.Rule, n))
@@ -86,7 +88,7 @@ const taken = "\x00"
 func timeRow(w int, th *Theme) string {
 	plotW := max(w-2*axisWidth, 1)
 	nc, _ := plotSize(plotW, 1, th.Glyphs)
-	perCell := nc / plotW * int(chartStep.Seconds())
+	perCell := nc / plotW * int(stepFor(nc).Seconds())
 	line := []rune(strings.Repeat(th.Glyphs.Rule, plotW))
 	put := func(end int, s string) {
 		start := end - len(s)
@@ -97,7 +99,7 @@ func timeRow(w int, th *Theme) string {
 	}
 	put(plotW, " now")
 	every := 30
-	for plotW*perCell/every > 12 {
+	for every/perCell < 12 {
 		every *= 2
 	}
 	for s := every; s/perCell < plotW; s += every {
