@@ -72,12 +72,17 @@ func help(word string) (string, error) {
 
 // turn sets a knob; where its value changes, an epoch ends.
 func (r *Run) turn(name, value string) (string, error) {
+	r.cmd.Lock()
+	defer r.cmd.Unlock()
+	return r.turnHeld(name, value)
+}
+
+// turnHeld is turn for who holds cmd.
+func (r *Run) turnHeld(name, value string) (string, error) {
 	k, err := knob.Find(name)
 	if err != nil {
 		return "", err
 	}
-	r.cmd.Lock()
-	defer r.cmd.Unlock()
 	b := r.Bench()
 	old := k.Get(b)
 	b.Apply = r.apply
@@ -119,7 +124,7 @@ func (r *Run) apply(cfg engine.Config) error {
 		cfg.FlowOffsets = nil // they were found for other queues
 	}
 	r.mu.Lock()
-	r.fast.mixed, r.line.mixed = true, true
+	r.mix()
 	r.maxed = r.maxed || cfg.Rate.IsMax()
 	r.mu.Unlock()
 	if err := r.eng.Apply(cfg); err != nil {
@@ -158,9 +163,22 @@ func (r *Run) rehearse(cfg engine.Config) error {
 	return knob.Rehearse(b, r.o.Script, loadPreset)
 }
 
-// play types the script. After its last line the run goes on to its limit, and without one it ends.
-func (r *Run) play(ctx context.Context) {
-	if !r.playSteps(ctx, r.o.Script) {
+// turnFirst turns the knobs that a script begins with, before the first frame, and returns the steps after them. The caller holds cmd.
+func (r *Run) turnFirst(steps []Step) ([]Step, error) {
+	for i, s := range steps {
+		if s.Verb != knob.DoSet {
+			return steps[i:], nil
+		}
+		if _, err := r.turnHeld(s.Knob, s.Value); err != nil {
+			return nil, knob.At(s.Where, err)
+		}
+	}
+	return nil, nil
+}
+
+// play types the steps of the script that are left. After its last line the run goes on to its limit, and without one it ends.
+func (r *Run) play(ctx context.Context, steps []Step) {
+	if !r.playSteps(ctx, steps) {
 		return
 	}
 	if r.o.Limit == (engine.Limit{}) {
@@ -183,6 +201,7 @@ func (r *Run) playSteps(ctx context.Context, steps []Step) bool {
 		if ctx.Err() != nil {
 			return false
 		}
+		r.catchUp()
 		if _, err := r.carryOut(s.Command); err != nil {
 			if !errors.Is(err, ErrQuit) {
 				r.fail(knob.At(s.Where, err))

@@ -25,6 +25,9 @@ func TestScript(t *testing.T) {
 		if len(s.Marks) != 2 || s.Marks[0].Mark != "A" || !near(s.Marks[0].PPS, 10e3, 1) || !near(s.Marks[1].PPS, 20e3, 1) {
 			t.Fatalf("marks %+v", s.Marks)
 		}
+		if s.Marks[0].N != 3 || s.Marks[1].N != 3 || len(s.Epochs) != 2 || s.Epochs[0].Label != "start" {
+			t.Errorf("a script's samples are whole: marks %+v, epochs %+v", s.Marks, s.Epochs)
+		}
 		if s.Diff == nil || !near(s.Diff.NS, 50_000, 5) {
 			t.Errorf("difference %+v", s.Diff)
 		}

@@ -128,11 +128,24 @@ func (e *epochs) letter() string {
 	}
 }
 
-// change ends the epoch of a run under way: the samples begun mix two regimes. The caller holds mu.
+// mix is called before something changes: the samples under way will mix two regimes. The caller holds mu.
+func (r *Run) mix() {
+	r.fast.mixed = true
+	r.line.mixed = r.line.mixed || !r.young()
+}
+
+// young says whether the line's sample has only just begun: then it can as well begin after a change.
+func (r *Run) young() bool { return time.Since(r.line.from.at) < r.lateness() }
+
+// change ends the epoch of a run under way, after something has changed. The caller holds mu.
 func (r *Run) change(label string) {
-	r.fast.mixed, r.line.mixed = true, true
+	r.mix()
 	if !r.running() {
 		return // nothing flows that could change
+	}
+	if r.young() && !r.line.broken {
+		// A script turns its knobs where one sample ends and the next begins: that one is whole.
+		r.line.next(r.take(r.o.Interval))
 	}
 	r.epochs.begin(label)
 	r.turned = label

@@ -28,6 +28,7 @@ func (r *Run) ladder(base, now look) Ladder {
 	c := circumstances{
 		device:   r.o.Device,
 		moving:   now.engine.State == engine.Running || now.engine.State == engine.Draining || r.baseLive,
+		over:     now.engine.State == engine.Done || now.engine.State == engine.Failed,
 		workers:  len(now.engine.Workers),
 		missed:   since(base.engine.Missed, now.engine.Missed),
 		inKernel: now.engine.InKernel,
@@ -53,6 +54,7 @@ func since(base, now uint64) uint64 {
 type circumstances struct {
 	device              string
 	moving              bool // frames flow: the counts were read one after the other
+	over                bool // nothing will flow any more
 	workers             int
 	missed              uint64
 	inKernel            int
@@ -83,9 +85,9 @@ func gaps(l Ladder, c circumstances) []string {
 		}
 	}
 	if l.Ring > l.Taken && l.Ring-l.Taken > slack {
-		where := "never let go of by the kernel"
-		if c.moving {
-			where = "still in the kernel"
+		where := "still in the kernel"
+		if c.over {
+			where = "never let go of by the kernel"
 		}
 		say("in the ring, not taken: %s %s", frames(l.Ring-l.Taken), where)
 	}

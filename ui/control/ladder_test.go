@@ -29,8 +29,14 @@ func TestGapsInWords(t *testing.T) {
 		{
 			"stuck in the kernel",
 			Ladder{Ring: 101, Taken: 100, Device: n(100)},
-			circumstances{},
+			circumstances{over: true},
 			[]string{"in the ring, not taken: 1 frame never let go of by the kernel"},
+		},
+		{
+			"waiting for the carrier",
+			Ladder{Ring: 344, Taken: 100, Device: n(100)},
+			circumstances{},
+			[]string{"in the ring, not taken: 244 frames still in the kernel"},
 		},
 		{
 			"each cause of a loss",

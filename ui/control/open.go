@@ -79,7 +79,7 @@ func (r *Run) openDevices() error {
 			return fmt.Errorf("whether %s may be used: %w", r.o.Device, err)
 		}
 		if why != "" {
-			return notPermitted("%s %s: sending on it could cut you off; --i-know sends all the same", r.o.Device, why)
+			return notPermitted("%s: sending on it could cut you off; --i-know sends all the same", why)
 		}
 	}
 	if r.o.Rx != "" {

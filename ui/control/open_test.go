@@ -22,7 +22,7 @@ func TestRefusals(t *testing.T) {
 		{"no such device", func(_ *world, o *Options) { o.Device = "nosuchdev" }, nic.ErrNotFound, ""},
 		{"no such receiver", func(_ *world, o *Options) { o.Rx = "nosuchdev" }, nic.ErrNotFound, "receiver: "},
 		{
-			"the operator's own way in", func(w *world, _ *Options) { w.protect = "carries the default route" },
+			"the operator's own way in", func(w *world, _ *Options) { w.protect = "tx0 carries the default route" },
 			nic.ErrNotPermitted, "tx0 carries the default route: sending on it could cut you off; --i-know sends all the same",
 		},
 		{"nowhere to send", func(_ *world, o *Options) { o.Settings = nil }, knob.ErrUsage, "--dst-mac"},

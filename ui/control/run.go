@@ -81,6 +81,7 @@ type Run struct {
 	line      window
 	due       time.Time // of the line's next sample; zero when none is
 	last      Sample    // of the line
+	fresh     bool      // no view has shown it yet
 	gauge     gauge
 	epochs    epochs
 	loss      loss
@@ -110,11 +111,15 @@ func (r *Run) Start() error {
 	if r.isRunning() {
 		return nil
 	}
+	steps, err := r.turnFirst(r.o.Script)
+	if err != nil {
+		return err
+	}
 	r.place()
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.failure, r.history, r.last = nil, nil, Sample{}
+	r.failure, r.history, r.last, r.fresh = nil, nil, Sample{}, false
 	// Before the first frame both counters stand still: the ladder begins exact.
 	r.restart("start", 0)
 	r.rows.restart(look{}) // workers are hired anew
@@ -137,7 +142,7 @@ func (r *Run) Start() error {
 	ctx, ended := r.ctx, r.eng.Done()
 	r.spawn(func() { r.follow(ctx, ended) })
 	if len(r.o.Script) > 0 {
-		r.spawn(func() { r.play(ctx) })
+		r.spawn(func() { r.play(ctx, steps) })
 	}
 	r.spawnClimb()
 	return nil

@@ -18,11 +18,10 @@ func (r *Run) Tick() *View {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.observe()
-	fresh := false
 	if !r.due.IsZero() {
-		fresh = r.sampleLine(now)
+		r.sampleLine(now)
 	}
-	return r.view(now, fresh)
+	return r.view(now)
 }
 
 // Last is the last Tick of a run that has ended: a sample under way counts if it has at least half an interval.
@@ -30,13 +29,12 @@ func (r *Run) Last() *View {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.observe()
-	fresh := false
 	if !r.due.IsZero() && now.at.Sub(r.line.from.at) >= r.o.Interval/2 {
 		r.due = now.at
-		fresh = r.sampleLine(now)
+		r.sampleLine(now)
 	}
 	r.due = time.Time{}
-	return r.view(now, fresh)
+	return r.view(now)
 }
 
 // Due is when the present run's next sample of the line is due; zero when none is. A front end that ticks at these times gets the line
@@ -87,31 +85,39 @@ func (r *Run) belongs(l look) bool {
 // lateness is how much earlier than due a tick may be and still end the line's sample.
 func (r *Run) lateness() time.Duration { return r.o.Interval / 20 }
 
-// sampleLine ends the line's sample if it is due, and says whether it did.
-func (r *Run) sampleLine(now look) bool {
+// sampleLine ends the line's sample if it is due.
+func (r *Run) sampleLine(now look) {
 	if now.at.Before(r.due.Add(-r.lateness())) {
 		if (r.line.mixed || r.line.broken) && r.o.Console {
 			// Nobody counts samples here: the new regime's first one begins now and not at the end of the mixed one.
 			r.line.next(now)
 			r.due = now.at.Add(r.o.Interval)
 		}
-		return false
+		return
 	}
 	s := r.sample(r.line, now)
 	if s.Valid && !r.line.mixed && r.belongs(now) {
 		r.epochs.add(&s)
 	}
-	r.last = s
+	r.last, r.fresh = s, true
 	r.line.next(now)
 	// The next whole multiple that leaves at least half an interval: ticks that come late are merged.
 	for r.due = r.due.Add(r.o.Interval); r.due.Sub(now.at) < r.o.Interval/2; {
 		r.due = r.due.Add(r.o.Interval)
 	}
-	return true
+}
+
+// catchUp ends the line's sample if it is due, before the next tick does: what a script does at that moment belongs to the next one.
+func (r *Run) catchUp() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.due.IsZero() && !time.Now().Before(r.due.Add(-r.lateness())) {
+		r.sampleLine(r.take(r.o.Interval))
+	}
 }
 
 // view shows a look. The caller holds mu.
-func (r *Run) view(now look, fresh bool) *View {
+func (r *Run) view(now look) *View {
 	cfg := r.eng.Config()
 	v := &View{
 		At:      now.at,
@@ -123,7 +129,7 @@ func (r *Run) view(now look, fresh bool) *View {
 			To: fmt.Sprintf("%s %s", cfg.Frame.DstMAC, netip.AddrPortFrom(cfg.Frame.DstIP, cfg.Frame.DstPort)),
 		},
 		Target: target(cfg, r.engDev),
-		Fast:   r.instant, Sample: r.last, Line: r.epochs.shown, Fresh: fresh,
+		Fast:   r.instant, Sample: r.last, Line: r.epochs.shown, Fresh: r.fresh,
 		Epoch: r.epochs.present(), Epochs: r.epochs.all(), Marks: slices.Clip(r.epochs.marks), Diff: r.epochs.diff,
 		Ladder:        r.ladder(r.base, now),
 		Missed:        since(r.base.engine.Missed, now.engine.Missed),
@@ -138,6 +144,7 @@ func (r *Run) view(now look, fresh bool) *View {
 		Overhead:      r.over.share,
 		Quit:          r.quit,
 	}
+	r.fresh = false
 	return v
 }
 
