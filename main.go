@@ -1,0 +1,401 @@
+// Command wirespeed is a live traffic console for Linux: see README.md, or wirespeed --help.
+//
+// This file is the wiring: the command line, the choice of lab or device, the two processes (ui/supervisor) and the choice of front end.
+// In the first process it only reads the command line and supervises; all else happens in the second, the worker.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"wirespeed/engine"
+	"wirespeed/nic"
+	"wirespeed/nic/lab"
+	"wirespeed/presets"
+	"wirespeed/presets/knob"
+	"wirespeed/ui"
+	"wirespeed/ui/control"
+	"wirespeed/ui/report"
+	"wirespeed/ui/supervisor"
+)
+
+// Exit codes, those of DESIGN.md section 6.
+const (
+	ok = iota
+	failed
+	wrongUsage
+	notPermitted
+)
+
+// closePatience bounds putting everything back at the end: the engine drains for two seconds at most.
+const closePatience = 4 * time.Second
+
+func main() { os.Exit(program(os.Args[1:])) }
+
+// program runs in both processes; they read the same command line.
+func program(args []string) int {
+	c, err := parse(args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Print(help())
+		return ok
+	case err != nil:
+		return complain(err)
+	case supervisor.IsWorker():
+		return complain(work(c))
+	}
+	switch c.command {
+	case "version":
+		fmt.Println(version())
+		return ok
+	case "presets":
+		return complain(printPresets(os.Stdout, c.arg))
+	case "console":
+		if !supervisor.IsTerminal(os.Stdin) || !supervisor.IsTerminal(os.Stdout) {
+			return complain(usage("the console needs a terminal on stdin and stdout: use `wirespeed run` for lines, JSON or CSV"))
+		}
+	}
+	code, err := supervise(c)
+	if err != nil {
+		return complain(err)
+	}
+	return code
+}
+
+// complain prints an error as one line and returns its exit code.
+func complain(err error) int {
+	if err == nil {
+		return ok
+	}
+	fmt.Fprintln(os.Stderr, "wirespeed:", strings.ReplaceAll(err.Error(), "\n", "; "))
+	switch {
+	case errors.Is(err, knob.ErrUsage):
+		return wrongUsage
+	case errors.Is(err, nic.ErrNotPermitted), errors.Is(err, engine.ErrNotPermitted), errors.Is(err, lab.ErrRefused):
+		return notPermitted
+	}
+	return failed
+}
+
+// usageError is a wrong command line: errors.Is(err, knob.ErrUsage).
+type usageError string
+
+func (e usageError) Error() string        { return string(e) }
+func (e usageError) Is(target error) bool { return target == knob.ErrUsage }
+
+func usage(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
+
+// supervise runs the worker, in a lab's namespaces or in our own, and returns its exit code.
+func supervise(c commandLine) (int, error) {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = os.Args
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if c.run.Lab {
+		lab.Command(cmd)
+	}
+	code, err := supervisor.Run(cmd, supervisor.Options{Console: c.command == "console"})
+	if err != nil && c.run.Lab {
+		err = lab.StartError(err)
+	}
+	return code, err
+}
+
+// work is the worker: it opens a run and shows it, until the run ends or somebody ends it.
+func work(c commandLine) (err error) {
+	ends, err := supervisor.Worker()
+	if err != nil {
+		return err
+	}
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	if o.Lab {
+		if err := makeLab(&o); err != nil {
+			return err
+		}
+	}
+	var run *control.Run
+	putBack := func() (err error) {
+		if run != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+			defer cancel()
+			err = run.Close(ctx)
+		}
+		return err
+	}
+	engine.Spawn = supervisor.Guarded(func() { _ = putBack() })
+	if run, err = control.New(o); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, putBack()) }() // also while a panic of this goroutine goes on
+
+	ctx, stop := supervisor.Watch(context.Background(), ends, supervisor.Reactions{
+		Go: engine.Spawn, Resumed: run.Resume, AtOnce: func() { _ = putBack(); os.Exit(128 + int(unix.SIGINT)) },
+	})
+	defer stop()
+	plant()
+	return show(ctx, run, c)
+}
+
+// makeLab finishes the namespaces that the supervisor has started this process in, and makes the devices.
+func makeLab(o *control.Options) error {
+	if err := lab.Enter(); err != nil {
+		return err
+	}
+	o.Device, o.Rx, o.Foreign = lab.Sender, lab.Receiver, lab.Foreign
+	return lab.Pair(lab.Sender, lab.Receiver, max(4, min(runtime.NumCPU(), 64)))
+}
+
+// show runs the front end.
+func show(ctx context.Context, run *control.Run, c commandLine) error {
+	if c.command == "run" {
+		return report.Run(ctx, run, c.report)
+	}
+	if c.run.Lab { // it may send at once; a real device waits for space
+		if err := run.Start(); err != nil {
+			return err
+		}
+	}
+	if !supervisor.CanSuspend() {
+		c.console.NoSuspend = "ctrl+z: there is no shell to come back to"
+	}
+	return ui.Run(ctx, run, c.console)
+}
+
+// plant is for tests of what a panic leaves behind.
+func plant() {
+	if os.Getenv("WIRESPEED_PLANT") == "panic" {
+		engine.Spawn(func() { time.Sleep(time.Second); panic("planted by WIRESPEED_PLANT") })
+	}
+}
+
+// printPresets lists all presets, or prints the named one as TOML.
+func printPresets(w io.Writer, name string) error {
+	if name != "" {
+		p, err := presets.Load(name)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(presets.Marshal(p))
+		return err
+	}
+	list, err := presets.List()
+	for _, p := range list {
+		if p.Err != nil {
+			fmt.Fprintln(os.Stderr, "wirespeed:", p.Err)
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%-20s %s\n", p.Name, p.Title); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func version() string {
+	text := "wirespeed"
+	if info, found := debug.ReadBuildInfo(); found {
+		text += " " + info.Main.Version + " " + info.GoVersion
+	}
+	return text
+}
+
+// commandLine is the command line, understood as far as it can be without a device.
+type commandLine struct {
+	command string // console, run, presets or version
+	arg     string // of presets
+	run     control.Options
+	preset  string
+	script  string
+	report  report.Options
+	console ui.Options
+}
+
+// later are commands that this version does not have.
+var later = []string{"check", "sweep", "restore"}
+
+// parse reads the command line. Values of knobs are texts until there is a device to hold them against.
+func parse(args []string) (commandLine, error) {
+	c := commandLine{command: "console"}
+	c.report.Out, c.report.Log = os.Stdout, os.Stderr
+	if len(args) > 0 && slices.Contains(later, args[0]) {
+		return c, usage("%s is not in this version yet: wirespeed --help lists what is", args[0])
+	}
+	fs := c.flags()
+	showVersion := fs.BoolP("version", "V", false, "print the version")
+	if err := fs.Parse(args); err != nil {
+		return c, flagError(err)
+	}
+	words := fs.Args()
+	if len(words) > 0 && (words[0] == "run" || words[0] == "presets" || words[0] == "console") {
+		c.command, words = words[0], words[1:]
+	}
+	switch {
+	case *showVersion:
+		c.command = "version"
+	case len(words) > 1:
+		return c, usage("%q is one word too many: wirespeed [run] [DEV] [OPTIONS]", words[1])
+	case len(words) == 0:
+	case words[0] == "":
+		return c, usage("the device's name is empty: leave it out for the lab")
+	case c.command == "presets":
+		c.arg = words[0]
+	default:
+		c.run.Device = words[0]
+	}
+	c.run.Lab, c.run.Console = c.run.Device == "", c.command == "console"
+	switch {
+	case c.run.Lab && c.run.Rx != "":
+		return c, usage("--rx %s needs a device to send from: wirespeed run DEV --rx %[1]s (the lab has a receiver of its own)", c.run.Rx)
+	case c.command == "console" && fs.Changed("format"):
+		return c, usage("--format is for `wirespeed run`")
+	case c.command != "console" && fs.Changed("hz"):
+		return c, usage("--hz is for the console: use --interval")
+	}
+	return c, nil
+}
+
+// flagError is an error of pflag as one of usage; --help stays what it is.
+func flagError(err error) error {
+	var wrong *pflag.InvalidValueError
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return err
+	case errors.As(err, &wrong):
+		return usage("--%s %s: %v", wrong.GetFlag().Name, wrong.GetValue(), wrong.Unwrap())
+	}
+	return usage("%v: wirespeed --help lists the options", err)
+}
+
+// flags declares the options; those of knobs come from the registry.
+func (c *commandLine) flags() *pflag.FlagSet {
+	fs := pflag.NewFlagSet("wirespeed", pflag.ContinueOnError)
+	fs.SortFlags = false
+	fs.SetOutput(io.Discard)
+	for _, k := range knob.All() {
+		about := strings.ReplaceAll(k.Help+": "+k.Values+" (default "+k.Default+")", "`", "") // pflag takes a quoted word for the value's name
+		fs.Var(value{"VALUE", func(text string) error { return c.set(k.Name, text) }}, k.Name, about)
+	}
+	fs.Var(value{"KNOB=VALUE", func(text string) error {
+		name, v, found := strings.Cut(text, "=")
+		if !found {
+			return errors.New("write it as KNOB=VALUE")
+		}
+		return c.set(name, v)
+	}}, "set", "set any knob")
+	fs.Var(value{"N", func(text string) (err error) {
+		if c.run.Limit.Count, err = strconv.ParseUint(text, 10, 64); err != nil || c.run.Limit.Count == 0 {
+			return errors.New("a number of frames from 1 on")
+		}
+		return nil
+	}}, "count", "end after N frames, exactly, over all queues")
+	fs.Var(duration(&c.run.Limit.Duration, time.Millisecond), "duration", "end after this time: 10s, 1m30s")
+	fs.Var(duration(&c.run.Interval, 10*time.Millisecond), "interval", "time of a sample (default 1s)")
+	fs.StringVar(&c.preset, "preset", "", "begin with a preset, by `NAME or FILE`")
+	fs.StringVar(&c.script, "script", "", "carry out the lines of `FILE` (- is stdin)")
+	fs.StringVar(&c.run.Rx, "rx", "", "the receiving `DEV`ice: its address is the default dst-mac")
+	fs.Var(value{"SPEED", func(text string) (err error) {
+		c.run.Link, err = engine.ParseSpeed(text)
+		return err
+	}}, "link", "the speed of the link where the device does not know it: 10Gbit")
+	fs.StringVar(&c.report.Format, "format", "line", "`FORMAT` of the output of run: "+strings.Join(report.Formats, ", "))
+	fs.Float64Var(&c.console.Rate, "hz", 4, "`N` looks a second of the console, at most 20")
+	fs.BoolVar(&c.run.IKnow, "i-know", false, "send even on the device of the default route or of your ssh session")
+	return fs
+}
+
+// set remembers what a knob is to be; whether it can be is known once there is a device.
+func (c *commandLine) set(name, v string) error {
+	_, err := knob.Find(name)
+	c.run.Settings = append(c.run.Settings, knob.Setting{Knob: name, Value: v})
+	return err
+}
+
+// value is a flag whose text a function takes.
+type value struct {
+	kind string
+	take func(string) error
+}
+
+func (v value) String() string        { return "" }
+func (v value) Type() string          { return v.kind }
+func (v value) Set(text string) error { return v.take(text) }
+
+// duration is a flag of at least so much time.
+func duration(to *time.Duration, least time.Duration) value {
+	return value{"TIME", func(text string) error {
+		d, err := time.ParseDuration(text)
+		switch {
+		case err != nil && strings.Trim(text, "0123456789.") == "":
+			return fmt.Errorf("the unit is missing: did you mean %ss?", text)
+		case err != nil:
+			return errors.New("not a time: use 10s, 500ms or 1m30s")
+		case d < least:
+			return fmt.Errorf("at least %v", least)
+		}
+		*to = d
+		return nil
+	}}
+}
+
+// options reads preset and script and completes what a run is made of. Precedence: defaults, preset, flags, then steps as they run.
+func (c commandLine) options() (o control.Options, err error) {
+	o = c.run
+	if c.preset != "" {
+		p, err := presets.Load(c.preset)
+		if err != nil {
+			return o, err
+		}
+		o.Settings = slices.Concat(p.Knobs, c.run.Settings)
+		o.Script = p.Steps
+	}
+	name, file := c.script, os.Stdin
+	switch name {
+	case "":
+		return o, nil
+	case "-":
+		name = "stdin"
+	default:
+		if file, err = os.Open(name); err != nil {
+			return o, usage("script: %v", err)
+		}
+		defer file.Close()
+	}
+	steps, err := knob.ParseScript(name, file)
+	o.Script = slices.Concat(o.Script, steps)
+	return o, err
+}
+
+// help is the text of --help.
+func help() string {
+	var c commandLine
+	return `wirespeed: a live traffic console for Linux
+
+  wirespeed [DEV]             the console; no DEV: the lab, a veth pair in a private network namespace
+  wirespeed run [DEV]         the same without a screen: lines on stdout until --duration, --count or a signal
+  wirespeed presets [NAME]    list the presets, or print one as TOML
+  wirespeed --help, --version
+
+Not in this version yet: ` + strings.Join(later, ", ") + `.
+
+Options, knobs first (also lines of a script, keys of a preset and, in the console, after ":"):
+
+` + c.flags().FlagUsagesWrapped(120) + `
+Exit code: 0 ok, 1 failed, 2 wrong usage, 3 not permitted.
+Sending on a device needs CAP_NET_RAW: root, or setcap cap_net_raw,cap_net_admin+ep ./wirespeed. The lab needs no rights.
+`
+}
