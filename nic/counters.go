@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Counters are the device's own counts (struct rtnl_link_stats64), with the bracket of the clock around the read.
+// Counters are the device's own counts (struct rtnl_link_stats64), with the bracket of the clock around the read. Bytes are what the driver
+// takes for them: e1000e counts the FCS of each frame, the others that were looked at do not.
 type Counters struct {
 	Before, After                           time.Time // monotonic
 	TxPackets, TxBytes, TxDropped, TxErrors uint64
