@@ -61,16 +61,11 @@ func Run(cmd *exec.Cmd, o Options) (code int, err error) {
 		return 0, err
 	}
 	defer meet.Close()
-	if s.console {
-		s.term.handOver(s.pid)
-	}
-	if _, err := meet.Write([]byte{1}); err != nil { // it has died already: watch will say how
-		meet.Close()
-	}
-	return s.exitCode(s.loop(watch(s.pid), readiness(meet))), nil
+	return s.exitCode(s.loop(watch(s.pid), readiness(meet), meet)), nil
 }
 
-// start starts the worker; it waits for a byte from meet before it does anything, and answers with one when it takes signals.
+// start starts the worker. It sends a byte through meet when it takes signals, and waits for one before it does anything: by then the
+// terminal is its own. (Until then it is in the background, so that nothing which a package does at start-up can touch the terminal.)
 func (s *supervised) start(cmd *exec.Cmd) (meet *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -118,18 +113,19 @@ func watch(pid int) <-chan unix.WaitStatus {
 	return states
 }
 
-// readiness is closed when the worker takes signals, or never will. It ends with the worker.
+// readiness is closed when the worker takes signals. Its goroutine ends with the worker at the latest.
 func readiness(meet io.Reader) <-chan struct{} {
 	ready := make(chan struct{})
 	go func() {
-		defer close(ready)
-		_, _ = meet.Read(make([]byte, 1))
+		if n, _ := meet.Read(make([]byte, 1)); n == 1 {
+			close(ready)
+		}
 	}()
 	return ready
 }
 
 // loop carries signals to the worker and the terminal to whoever has a right to it, until the worker ends.
-func (s *supervised) loop(states <-chan unix.WaitStatus, ready <-chan struct{}) unix.WaitStatus {
+func (s *supervised) loop(states <-chan unix.WaitStatus, ready <-chan struct{}, meet io.Writer) unix.WaitStatus {
 	for {
 		select {
 		case status, ok := <-states:
@@ -145,6 +141,10 @@ func (s *supervised) loop(states <-chan unix.WaitStatus, ready <-chan struct{}) 
 			s.signal(sig.(syscall.Signal))
 		case <-ready:
 			ready, s.ready = nil, true
+			if s.console {
+				s.term.handOver(s.pid)
+			}
+			_, _ = meet.Write([]byte{1}) // if it has died meanwhile, states will say how
 			for _, sig := range s.waiting {
 				s.send(sig)
 			}
@@ -157,7 +157,7 @@ func (s *supervised) signal(sig syscall.Signal) {
 	switch {
 	case sig == unix.SIGCONT:
 		// Also after a SIGSTOP that nobody could see coming: the shell has given the foreground to our group.
-		if s.console {
+		if s.console && s.ready {
 			s.term.handOver(s.pid)
 		}
 	case s.ready:

@@ -55,11 +55,11 @@ func Worker() (ends <-chan os.Signal, err error) {
 	unix.CloseOnExec(meetFD)
 	meet := os.NewFile(meetFD, "supervisor")
 	defer meet.Close()
-	b := make([]byte, 1)
-	if _, err := meet.Read(b); err != nil {
+	b := []byte{1}
+	if _, err := meet.Write(b); err != nil {
 		return nil, fmt.Errorf("the supervisor is gone: %w", err)
 	}
-	if _, err := meet.Write(b); err != nil {
+	if _, err := meet.Read(b); err != nil {
 		return nil, fmt.Errorf("the supervisor is gone: %w", err)
 	}
 	return caught, nil
