@@ -87,7 +87,9 @@ const maxQueues = 4096
 // devices nobody else owns: there is no way back but a new device. A root mq is left as it is. errors.Is(err, ErrNotSupported) for a device
 // of one queue and where another qdisc is in place, ErrNotPermitted without CAP_NET_ADMIN.
 //
-// Every frame on the qdisc path then goes through a pfifo_fast (or net.core.default_qdisc): see BenchmarkAttachMQ for the price.
+// Every frame on the qdisc path then goes through a pfifo_fast (or net.core.default_qdisc). Measured on veth, that costs 3 % of the CPU time
+// of a frame from a ring (690 ns without, median of seven alternated pairs) and nothing that shows with plain sends (BenchmarkAttachMQ);
+// frames that bypass the qdisc pay nothing.
 func (d *Device) AttachMQ() error {
 	q, err := d.Qdisc()
 	switch {
