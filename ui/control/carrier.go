@@ -90,10 +90,10 @@ func (r *Run) linkChanged(c nic.Change) {
 	switch {
 	case lost:
 		r.downSince = noticed
-		r.change("link down")
+		r.change("link down", false)
 		r.log.add("", "link down")
 	case back:
-		r.change("link up")
+		r.change("link up", false)
 		r.log.add("", linkWords(c.Link))
 	}
 	if was.MTU != c.Link.MTU {

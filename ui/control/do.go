@@ -140,7 +140,7 @@ func (r *Run) apply(cfg engine.Config) error {
 func (r *Run) changed(label string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.change(label)
+	r.change(label, true)
 }
 
 // Mark keeps the present epoch by name ("" takes the next letter) and says what was kept.

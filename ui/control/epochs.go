@@ -19,6 +19,7 @@ type epochs struct {
 	number int
 	label  string
 	turned time.Time // of the last change
+	turn   bool      // it was the turn of a knob
 	stats  *meter.EpochBuilder
 	line   meter.Line
 	shown  meter.Line    // as of the last sample that belonged to an epoch
@@ -27,10 +28,11 @@ type epochs struct {
 	diff   *meter.Diff
 }
 
-// begin closes the present epoch and begins another, named by what began it. A change soon after another belongs to it.
-func (e *epochs) begin(label string) {
+// begin closes the present epoch and begins another, named by what began it. A turn soon after another belongs to it, and any change to
+// one that has no sample yet.
+func (e *epochs) begin(label string, turn bool) {
 	now := time.Now()
-	if e.number > 0 && !e.turned.IsZero() && now.Sub(e.turned) < oneChange {
+	if !e.turned.IsZero() && now.Sub(e.turned) < oneChange && (e.turn && turn || e.present().N == 0) {
 		if !slices.Contains(strings.Split(e.label, ", "), label) {
 			e.label += ", " + label
 		}
@@ -39,7 +41,7 @@ func (e *epochs) begin(label string) {
 		e.number++
 		e.label = label
 	}
-	e.turned = now
+	e.turned, e.turn = now, turn
 	e.stats = meter.NewEpoch(e.number, e.label)
 	e.line = meter.Line{}
 }
@@ -59,7 +61,7 @@ func (e *epochs) close() {
 // restart forgets all epochs but the marks and begins anew, with the number after last.
 func (e *epochs) restart(label string, last int) {
 	*e = epochs{number: last, marks: e.marks, diff: e.diff}
-	e.begin(label)
+	e.begin(label, false)
 }
 
 // add takes one sample of the present epoch and completes it with the epoch's figures.
@@ -137,8 +139,8 @@ func (r *Run) mix() {
 // young says whether the line's sample has only just begun: then it can as well begin after a change.
 func (r *Run) young() bool { return time.Since(r.line.from.at) < r.lateness() }
 
-// change ends the epoch of a run under way, after something has changed. The caller holds mu.
-func (r *Run) change(label string) {
+// change ends the epoch of a run under way, after something has changed; turn says whether it was a knob. The caller holds mu.
+func (r *Run) change(label string, turn bool) {
 	r.mix()
 	if !r.running() {
 		return // nothing flows that could change
@@ -147,7 +149,7 @@ func (r *Run) change(label string) {
 		// A script turns its knobs where one sample ends and the next begins: that one is whole.
 		r.line.next(r.take(r.o.Interval))
 	}
-	r.epochs.begin(label)
+	r.epochs.begin(label, turn)
 	r.turned = label
 }
 

@@ -95,7 +95,7 @@ func gaps(l Ladder, c circumstances) []string {
 		sayDevice(say, l.Taken, *l.Device, slack, c)
 	}
 	left, step := l.Taken, "taken"
-	if l.Device != nil {
+	if l.Device != nil && *l.Device <= l.Taken { // above it others are counted too
 		left, step = *l.Device, "device"
 	}
 	switch {

@@ -58,7 +58,7 @@ func TestGapsInWords(t *testing.T) {
 		},
 		{
 			"frames of others",
-			Ladder{Ring: 10, Taken: 10, Device: n(16)},
+			Ladder{Ring: 10, Taken: 10, Device: n(16), Arrived: n(10)},
 			circumstances{device: "v0"},
 			[]string{"device above taken: 6 frames of others on v0"},
 		},

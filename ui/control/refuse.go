@@ -25,21 +25,3 @@ func usage(format string, args ...any) error {
 func notPermitted(format string, args ...any) error {
 	return &refusal{fmt.Sprintf(format, args...), nic.ErrNotPermitted}
 }
-
-// atUsage keeps another room's sentence and makes it one of usage.
-func atUsage(err error) error { return &located{err: err} }
-
-// located is an error and where the line stands that caused it; it is one of usage, as every wrong line is.
-type located struct {
-	where string // "file:3", "" nowhere
-	err   error
-}
-
-func (e *located) Error() string {
-	if e.where == "" {
-		return e.err.Error()
-	}
-	return e.where + ": " + e.err.Error()
-}
-func (e *located) Is(target error) bool { return target == knob.ErrUsage }
-func (e *located) Unwrap() error        { return e.err }

@@ -168,15 +168,6 @@ func (r *Run) isRunning() bool {
 // running says whether a run is under way. The caller holds mu.
 func (r *Run) running() bool { return r.ctx != nil && r.ctx.Err() == nil }
 
-// follow ends the run when the engine has ended by itself.
-func (r *Run) follow(ctx context.Context, ended <-chan struct{}) {
-	select {
-	case <-ended:
-		r.end(ctx)
-	case <-ctx.Done():
-	}
-}
-
 // listen passes on what the engine says, until Close.
 func (r *Run) listen() {
 	for {
@@ -190,48 +181,6 @@ func (r *Run) listen() {
 			return
 		}
 	}
-}
-
-// end marks the run of ctx as over, if it is the present one and is not over yet.
-func (r *Run) end(run context.Context) {
-	var s engine.Snapshot
-	r.eng.Snapshot(&s)
-	err := s.Err
-	if err != nil {
-		err = r.explain(err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ctx != run || !r.running() {
-		return
-	}
-	if err != nil && r.failure == nil {
-		r.failure = err
-		r.log.fatal(err)
-	}
-	r.ended = r.started.Add(s.Since)
-	r.halt()
-	close(r.done)
-}
-
-// Stop ends sending in order and blocks until the rings have drained, two seconds at most. A later Start begins anew.
-func (r *Run) Stop() error {
-	r.cmd.Lock()
-	defer r.cmd.Unlock()
-	return r.stop()
-}
-
-// stop is Stop for who holds cmd.
-func (r *Run) stop() error {
-	r.mu.Lock()
-	run, running := r.ctx, r.running()
-	r.mu.Unlock()
-	if !running {
-		return nil
-	}
-	err := r.eng.Stop()
-	r.end(run)
-	return errors.Join(err, r.steering.restore())
 }
 
 // Done is closed when the present run has ended, by itself or by Stop. It is nil before the first Start.
@@ -290,50 +239,6 @@ func (r *Run) Resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fast.broken, r.line.broken = true, true
-	r.change("resumed")
+	r.change("resumed", false)
 	r.log.add("", "resumed after a stop")
-}
-
-// Close stops the run, puts back what it changed and frees everything. It may be called again and from anywhere, a panicking goroutine
-// included. When ctx ends it gives up waiting, and still puts the device back.
-func (r *Run) Close(ctx context.Context) error {
-	finished := make(chan error, 1)
-	go func() { finished <- r.close() }()
-	select {
-	case err := <-finished:
-		return err
-	case <-ctx.Done():
-		return errors.Join(context.Cause(ctx), r.steering.restore())
-	}
-}
-
-func (r *Run) close() error {
-	r.cmd.Lock()
-	first := !r.closed
-	r.closed = true
-	if first {
-		r.restored = r.stop()
-	}
-	r.cmd.Unlock()
-	if !first {
-		return nil
-	}
-	return errors.Join(r.restored, r.free())
-}
-
-// free closes and restores what New has opened so far.
-func (r *Run) free() error {
-	r.die()
-	errs := []error{r.steering.restore()}
-	if r.eng != nil {
-		errs = append(errs, r.eng.Close())
-	}
-	if r.dev != nil {
-		errs = append(errs, r.dev.Close()) // waits for its watch
-	}
-	r.busy.Wait()
-	if r.rxDev != nil {
-		errs = append(errs, r.rxDev.Close())
-	}
-	return errors.Join(errs...)
 }

@@ -1,0 +1,114 @@
+package control
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"wirespeed/engine"
+	"wirespeed/engine/frame"
+	"wirespeed/nic"
+	"wirespeed/presets/knob"
+)
+
+// panel keeps the knobs' rows: some ask the device, which not every tick should.
+type panel struct {
+	list []Knob
+	at   time.Time
+	cfg  engine.Config
+	dev  engine.Device
+}
+
+// panelPeriod is how long a row may be older than the device.
+const panelPeriod = time.Second
+
+// rows returns the knobs as they stand. The caller holds r.mu and must not write to them.
+func (p *panel) rows(r *Run, cfg engine.Config) []Knob {
+	if time.Since(p.at) < panelPeriod && p.list != nil && sameConfig(p.cfg, cfg) && sameDevice(p.dev, r.engDev) {
+		return p.list
+	}
+	b := r.bench()
+	all := knob.All()
+	list := make([]Knob, 0, len(all))
+	for _, k := range all {
+		list = append(list, Knob{
+			Name: k.Name, Group: string(k.Group), Value: k.Get(b), Detail: k.Detail(b), Help: k.Help, Reason: k.Unavailable(b),
+		})
+	}
+	*p = panel{list: list, at: time.Now(), cfg: cfg, dev: r.engDev}
+	return list
+}
+
+// sameConfig says whether two configurations ask for the same.
+func sameConfig(a, b engine.Config) bool {
+	same := slices.Equal(a.CPUs, b.CPUs) && slices.Equal(a.FlowOffsets, b.FlowOffsets)
+	a.CPUs, b.CPUs, a.FlowOffsets, b.FlowOffsets = nil, nil, nil, nil
+	return same && a.Frame == b.Frame && a.Rate == b.Rate && a.Burst == b.Burst && a.Path == b.Path && a.Segment == b.Segment &&
+		a.Queues == b.Queues && a.Receive == b.Receive
+}
+
+// sameDevice says whether two devices have the same limits.
+func sameDevice(a, b engine.Device) bool {
+	return a.MTU == b.MTU && a.Speed == b.Speed && a.Queues == b.Queues && a.MAC == b.MAC
+}
+
+// rows are the workers' lines. Guarded by the run's mu.
+type rows struct {
+	base []engine.WorkerSnapshot
+	list []Queue
+	noBQ bool // the device has no byte queue limits: it is not asked again
+}
+
+// restart begins the cumulative counts anew.
+func (w *rows) restart(l look) { w.base = slices.Clone(l.engine.Workers) }
+
+// update makes the rows of the last look.
+func (w *rows) update(r *Run, prev, now look) {
+	interval := now.engine.Taken.At - prev.engine.Taken.At
+	size := uint64(max(frame.Smallest, r.eng.Config().Frame.Size))
+	list := make([]Queue, len(now.engine.Workers))
+	for i, n := range now.engine.Workers {
+		b, p := at(w.base, i, n), at(prev.engine.Workers, i, n)
+		q := Queue{
+			Queue: r.steering.queue(i), CPU: n.CPU, InKernel: n.InKernel, State: n.State,
+			RingFull: n.RingFull - b.RingFull, Retries: n.Retries - b.Retries, Errors: n.Errors - b.Errors,
+		}
+		if n.Err != nil {
+			q.Err = n.Err.Error()
+		}
+		if interval > 0 {
+			q.PPS = float64(n.Taken-p.Taken) / interval.Seconds()
+			share := func(now, before time.Duration) float64 {
+				return min(1, max(0, (now-before).Seconds()/interval.Seconds()))
+			}
+			q.User, q.Kernel = share(n.User, p.User), share(n.Kernel, p.Kernel)
+			q.Spin, q.Wait = share(n.Spin, p.Spin), share(n.Wait, p.Wait)
+		}
+		if q.PPS > 0 {
+			ns := 1e9 / q.PPS
+			q.NS = &ns
+		}
+		if q.Queue >= 0 && !w.noBQ {
+			bytes, err := r.dev.InFlight(q.Queue)
+			w.noBQ = errors.Is(err, nic.ErrNotSupported)
+			if err == nil {
+				f := float64(bytes) / float64(size)
+				q.InDevice = &f
+			}
+		}
+		list[i] = q
+	}
+	w.list = list
+}
+
+// at is the earlier state of worker i, zero if another worker had its place: a count never runs backwards.
+func at(list []engine.WorkerSnapshot, i int, now engine.WorkerSnapshot) engine.WorkerSnapshot {
+	if i >= len(list) {
+		return engine.WorkerSnapshot{}
+	}
+	w := list[i]
+	if w.Ring > now.Ring || w.Taken > now.Taken || w.Kernel > now.Kernel || w.User > now.User {
+		return engine.WorkerSnapshot{}
+	}
+	return w
+}
