@@ -37,6 +37,7 @@ type Device struct {
 	closing  context.Context // ends the watchers
 	close    context.CancelFunc
 	watchers sync.WaitGroup
+	closed   sync.Once
 }
 
 // Open finds an interface by its name or by an alternative name. errors.Is(err, ErrNotFound) holds where there is none.
@@ -68,16 +69,19 @@ func Open(name string) (*Device, error) {
 	return d, nil
 }
 
-// Close ends all watchers, waits for them, and frees the handle's sockets. It must not be called from a function given to Watch.
-func (d *Device) Close() error {
-	d.close()
-	d.watchers.Wait()
-	d.nl.close()
-	d.eth.Close()
-	if d.sys != nil {
-		return d.sys.Close()
-	}
-	return nil
+// Close ends all watchers, waits for them, and frees the handle's sockets; a second call does nothing. It must not be called from a function
+// given to Watch.
+func (d *Device) Close() (err error) {
+	d.closed.Do(func() {
+		d.close()
+		d.watchers.Wait()
+		d.nl.close()
+		d.eth.Close()
+		if d.sys != nil {
+			err = d.sys.Close()
+		}
+	})
+	return err
 }
 
 // Name is the interface's name as last seen.
@@ -91,13 +95,13 @@ func (d *Device) Index() int { return d.index }
 func openSys(m linkMsg) (*os.Root, error) {
 	sys, err := os.OpenRoot("/sys/class/net/" + m.name)
 	if err != nil {
-		return nil, fmt.Errorf("%w here: /sys does not show %s", ErrNotSupported, m.name)
+		return nil, &reason{text: "/sys does not show " + m.name + " (a device of another network namespace than the mount's?)", is: ErrNotSupported}
 	}
 	index, _ := sys.ReadFile("ifindex")
 	address, _ := sys.ReadFile("address")
 	if trim(index) != strconv.Itoa(m.index) || (len(m.mac) == 6 && trim(address) != m.mac.String()) {
 		sys.Close()
-		return nil, fmt.Errorf("%w here: /sys shows another network namespace's %s", ErrNotSupported, m.name)
+		return nil, &reason{text: "/sys shows another network namespace's " + m.name + ": run in one with a /sys of its own (ip netns exec)", is: ErrNotSupported}
 	}
 	return sys, nil
 }

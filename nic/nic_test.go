@@ -153,13 +153,38 @@ func TestClosed(t *testing.T) {
 	d, err := Open("v0")
 	must(t, err)
 	must(t, d.Close())
+	must(t, d.Close()) // again
 	_, link := d.Link()
 	_, counters := d.Counters()
-	for call, err := range map[string]error{
-		"Link": link, "Counters": counters, "Watch": d.Watch(t.Context(), func(Change) { t.Error("called") }), "Close again": d.Close(),
-	} {
-		if err == nil && call != "Close again" {
-			t.Errorf("%s after Close: no error", call)
+	_, pause := d.Pause()
+	_, inFlight := d.InFlight(0)
+	watch := d.Watch(t.Context(), func(Change) { t.Error("called") })
+	for call, err := range map[string]error{"Link": link, "Counters": counters, "Pause": pause, "InFlight": inFlight, "Watch": watch} {
+		if err == nil || errors.Is(err, ErrNotFound) || strings.Contains(err.Error(), "not use") {
+			t.Errorf("%s after Close: %v", call, err)
+		}
+	}
+}
+
+// TestWithoutSys: in some containers /sys/class/net is hidden. Then what netlink knows is still there.
+func TestWithoutSys(t *testing.T) {
+	labtest.Pair(t, "v0", "v1", 3)
+	d := open(t, "v0")
+	must(t, d.sys.Close())
+	d.sys, d.sysErr = openSys(linkMsg{name: "nosuchdev"})
+	if l, err := d.Link(); err != nil || l.TxQueues != 3 || !l.Carrier {
+		t.Errorf("%+v, %v", l, err)
+	}
+	must(t, d.AttachMQ())
+	if bytes, err := d.QueueBytes(); err != nil || len(bytes) != 3 {
+		t.Errorf("bytes per queue %v, %v", bytes, err)
+	}
+	_, inFlight := d.InFlight(0)
+	_, xps := d.XPS(0)
+	_, setXPS := d.SetXPS(0, []int{0})
+	for call, err := range map[string]error{"InFlight": inFlight, "XPS": xps, "SetXPS": setXPS} {
+		if !errors.Is(err, ErrNotSupported) || !strings.Contains(err.Error(), "/sys does not show nosuchdev") {
+			t.Errorf("%s: %v", call, err)
 		}
 	}
 }

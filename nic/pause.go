@@ -13,7 +13,11 @@ type Pause struct{ Autoneg, RX, TX bool }
 // Pause reads it; errors.Is(err, ErrNotSupported) where the driver has none: "veth has no pause frames". With Autoneg on, RX and TX are
 // what is offered to the other side, not what was agreed.
 func (d *Device) Pause() (Pause, error) {
-	p, err := d.eth.GetPause(d.Name())
+	m, err := d.linkMsg(d.index) // ethtool goes by the name, which may have changed
+	if err != nil {
+		return Pause{}, fmt.Errorf("pause of %w", err)
+	}
+	p, err := d.eth.GetPause(m.name)
 	switch {
 	case err == nil:
 		return Pause{Autoneg: p.Autoneg != 0, RX: p.RxPause != 0, TX: p.TxPause != 0}, nil
@@ -22,7 +26,7 @@ func (d *Device) Pause() (Pause, error) {
 	case errors.Is(err, unix.ENODEV):
 		err = ErrNotFound
 	}
-	return Pause{}, fmt.Errorf("pause of %s: %w", d.Name(), err)
+	return Pause{}, fmt.Errorf("pause of %s: %w", m.name, err)
 }
 
 // kind is the driver for use in a sentence.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/vishvananda/netlink"
 
 	"wirespeed/nic/lab/labtest"
 )
@@ -23,9 +24,18 @@ func hostRoot(t testing.TB) bool {
 
 func TestPauseOfVeth(t *testing.T) {
 	labtest.Pair(t, "v0", "v1", 1)
-	if _, err := open(t, "v0").Pause(); !errors.Is(err, ErrNotSupported) || err.Error() != "veth has no pause frames" {
-		t.Errorf("got %v", err)
+	d, v0 := open(t, "v0"), handle(t, "v0")
+	check := func(is error, text string) {
+		t.Helper()
+		if _, err := d.Pause(); !errors.Is(err, is) || err.Error() != text {
+			t.Errorf("%v, want %q", err, text)
+		}
 	}
+	check(ErrNotSupported, "veth has no pause frames")
+	must(t, netlink.LinkSetName(v0, "v0new")) // nobody has told d
+	check(ErrNotSupported, "veth has no pause frames")
+	must(t, netlink.LinkDel(v0))
+	check(ErrNotFound, "pause of v0: no such device")
 }
 
 func TestInFlightOfVeth(t *testing.T) {
