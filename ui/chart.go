@@ -141,7 +141,7 @@ func (c chart) axisOf(cols []column, rows int) (axis, bool) {
 	}
 	a := axis{rows: rows, log: c.log && lo > 0 && hi/lo > logBeyond}
 	if a.log {
-		a.lo, a.hi = math.Pow(10, math.Floor(math.Log10(lo))), math.Pow(10, math.Ceil(math.Log10(hi)))
+		a.lo, a.hi = 1/roundStep(1/lo), roundStep(hi)
 		return a, true
 	}
 	if least := max(hi*0.004, 0.1); hi-lo < least {

@@ -107,9 +107,6 @@ func (m *model) streamRow(w int) string {
 		}
 		r.put(th.Dim, "  frame ").put(th.Text, s)
 	}
-	if v.Placement != "" {
-		r.put(th.Text, "  ").clip(th.Warn, clean(v.Placement), w-r.w, th.Glyphs.Cut)
-	}
 	return r.full()
 }
 

@@ -110,6 +110,10 @@ func clockText(d time.Duration) string {
 // shortText prints an axis value in few cells: 1.488 M, 672.1.
 func shortText(x float64) string {
 	switch a := math.Abs(x); {
+	case a >= 1e12:
+		return strconv.FormatFloat(x, 'e', 1, 64)
+	case a >= 9_999.95e6:
+		return strconv.FormatFloat(x/1e9, 'f', 0, 64) + " G"
 	case a >= 99_999.5e3:
 		return strconv.FormatFloat(x/1e6, 'f', 1, 64) + " M"
 	case a >= 999_999.5:
@@ -118,7 +122,7 @@ func shortText(x float64) string {
 		return groupf(x, 0)
 	case a >= 99.995:
 		return groupf(x, 1)
-	case a == 0:
+	case a < 0.005:
 		return "0"
 	}
 	return groupf(x, 2)

@@ -38,6 +38,8 @@ type plan struct {
 	marks, log     int
 }
 
+const ladderWidth = 42
+
 // planFor divides the height: what must be there first, the rest is for the charts and the table.
 func planFor(w, h, queues int) plan {
 	p := plan{digits: 3, panelW: 32, queues: 1 + min(max(queues, 1), 2), log: 1}
@@ -70,13 +72,14 @@ func (m *model) full(w, h int) []string {
 
 	var foot []string
 	if p.ladder > 0 {
-		ladderW := 42
-		foot = append(foot, beside(
-			append([]string{rule(m.theme, w-ladderW, "queues", clean(m.view.Placement))}, m.queueRows(w-ladderW, p.queues)...), w-ladderW,
-			append([]string{rule(m.theme, ladderW, "ladder", "frames")}, m.ladderRows(ladderW)...))...)
-		foot = append(foot, m.gapRow(w))
+		left := w - ladderWidth
+		table := append([]string{rule(m.theme, left, "queues", m.view.Placement)}, m.queueRows(left, p.queues)...)
+		words, rest := m.gapRows(left, p.queues+1-len(table))
+		ladder := append([]string{rule(m.theme, ladderWidth, "ladder", "frames")}, m.ladderRows(ladderWidth)...)
+		foot = append(foot, filled(beside(append(table, words...), left, ladder), w, p.queues+1)...)
+		foot = append(foot, m.gapRow(w, rest))
 	} else {
-		foot = append(foot, m.queueRows(w, p.queues)...)
+		foot = append(foot, filled(m.queueRows(w, p.queues), w, p.queues)...)
 		foot = append(foot, m.ladderShort(w)...)
 	}
 	if p.marks > 0 {

@@ -32,7 +32,7 @@ func rate(f control.Flow) string {
 // streamRows draws the TX block, its digits five or three lines high, or plain where neither fits.
 func (m *model) streamRows(w, high int) []string {
 	v, th := m.view, m.theme
-	digits := m.digits(v.Fast.TX, high)
+	digits := m.digits(v.Fast.TX, high, w)
 	facts := m.facts()
 	if digits == nil {
 		r := newRow(w)
@@ -53,13 +53,19 @@ func (m *model) streamRows(w, high int) []string {
 	return append(beside(digits, zone, m.factRows(facts[:n], min(w-zone, across*factWidth), len(digits))), beneath...)
 }
 
-// digits are the lines of the large number with its labels, nil where it cannot be drawn so high.
-func (m *model) digits(f control.Flow, high int) []string {
+// digits are the lines of the large number with its labels, nil where it cannot be drawn so high
+// or leaves no room for what it means.
+func (m *model) digits(f control.Flow, high, w int) []string {
 	text := unknown
 	if f.OK {
 		text = groupf(f.PPS, 0)
 	}
-	return m.lettered(text, "9,999,999", " TX", " pps", high)
+	for ; high >= 3; high -= 2 {
+		if d := m.lettered(text, "9,999,999", " TX", " pps", high); d != nil && cells(d[0])+factWidth <= w {
+			return d
+		}
+	}
+	return nil
 }
 
 // digitsNS is the time of a packet as large as the rate, for wide screens.

@@ -17,7 +17,12 @@ type queueColumn struct {
 }
 
 var queueColumns = []queueColumn{
-	{"queue", 6, 0, func(q control.Queue) string { return strconv.Itoa(q.Queue) }},
+	{"queue", 6, 0, func(q control.Queue) string {
+		if q.Queue < 0 {
+			return unknown // which one is not known
+		}
+		return strconv.Itoa(q.Queue)
+	}},
 	{"cpu", 4, 0, func(q control.Queue) string { return strconv.Itoa(q.CPU) }},
 	{"user", 6, 1, func(q control.Queue) string { return percent(q.User) }},
 	{"kern", 5, 1, func(q control.Queue) string { return percent(q.Kernel) }},
@@ -44,7 +49,7 @@ func percent(share float64) string {
 	return strconv.Itoa(int(100*share+0.5)) + "%"
 }
 
-// queueRows is the table of workers in n lines, its heading among them.
+// queueRows is the table of workers in at most n lines, its heading among them.
 func (m *model) queueRows(w, n int) []string {
 	th, queues := m.theme, m.view.Queues
 	cols := fitting(queueColumns, w)
@@ -78,10 +83,7 @@ func (m *model) queueRows(w, n int) []string {
 		}
 		out = append(out, newRow(w).put(th.Dim, "   and "+strconv.Itoa(rest)+" more with "+ppsText(pps)+" pps together").full())
 	}
-	for len(out) < n {
-		out = append(out, blanks(w))
-	}
-	return out[:n]
+	return out[:min(n, len(out))]
 }
 
 // fitting leaves out the columns of the highest rank until the rest fits.
@@ -136,7 +138,7 @@ func (m *model) ladderRows(w int) []string {
 		r.right(th.Text, text, 16)
 		if g.count != nil {
 			if above != nil && *above != *g.count {
-				r.put(th.Warn, " "+difference(*g.count, *above))
+				r.put(th.Dim, " "+difference(*g.count, *above))
 			}
 			above = g.count
 		}
@@ -162,11 +164,11 @@ func (m *model) ladderShort(w int) []string {
 		}
 		r.put(th.Dim, " "+g.name+" ").put(th.Text, countOr(g.count))
 	}
-	return []string{r.full(), m.gapRow(w)}
+	return []string{r.full(), m.gapRow(w, m.view.Ladder.Gaps)}
 }
 
-// gapRow explains every gap of the ladder in words, and what was given up.
-func (m *model) gapRow(w int) string {
+// gapRow is what was given up, and gaps of the ladder in words.
+func (m *model) gapRow(w int, gaps []string) string {
 	v, th := m.view, m.theme
 	r := newRow(w)
 	r.put(th.Dim, " missed ").put(countInk(th, v.Missed), group(v.Missed))
@@ -174,10 +176,29 @@ func (m *model) gapRow(w int) string {
 		r.put(th.Dim, "  lost without carrier ").put(countInk(th, *v.LostNoCarrier), group(*v.LostNoCarrier))
 	}
 	r.put(th.Dim, "  errors ").put(countInk(th, v.Errors), group(v.Errors))
-	for _, g := range v.Ladder.Gaps {
+	for _, g := range gaps {
 		r.put(th.Dim, "  "+th.Glyphs.Dot+" ").clip(th.Text, clean(g), w-r.w, th.Glyphs.Cut)
 	}
 	return r.full()
+}
+
+// gapRows explain the gaps of the ladder in at most n lines of whole sentences; rest are those that found no room.
+func (m *model) gapRows(w, n int) (out, rest []string) {
+	th := m.theme
+	for i, g := range m.view.Ladder.Gaps {
+		lines := wrap(clean(g), w-5)
+		if len(out)+len(lines) > n {
+			return out, m.view.Ladder.Gaps[i:]
+		}
+		for j, s := range lines {
+			sign := "   "
+			if j == 0 {
+				sign = " " + th.Glyphs.Dot + " "
+			}
+			out = append(out, newRow(w).put(th.Dim, sign).put(th.Text, s).full())
+		}
+	}
+	return out, nil
 }
 
 func countInk(th *Theme, n uint64) ink {
