@@ -196,9 +196,15 @@ func (r *Run) deviceGone() {
 	}
 }
 
+// isGone asks whether the device is no longer there.
+func (r *Run) isGone() bool {
+	_, err := r.dev.Link()
+	return errors.Is(err, nic.ErrNotFound)
+}
+
 // explain prefers the plain reason for an error of the engine: a device that is no longer there.
 func (r *Run) explain(err error) error {
-	if _, gone := r.dev.Link(); errors.Is(gone, nic.ErrNotFound) {
+	if r.isGone() {
 		return fmt.Errorf("%s is gone: the interface was removed", r.o.Device)
 	}
 	return err

@@ -176,7 +176,9 @@ func (r *Run) listen() {
 			if !ok {
 				return
 			}
-			r.log.add("", e.Text)
+			if !r.isGone() { // one line says it all then
+				r.log.add("", e.Text)
+			}
 		case <-r.life.Done():
 			return
 		}

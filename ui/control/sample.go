@@ -130,7 +130,7 @@ func (r *Run) judge(a, b look) {
 		return // what the qdisc drops never reaches the device: its 0 is the truth
 	}
 	if verdict := r.gauge.observe(b.engine.Taken.Count-a.engine.Taken.Count, b.tx.Count-a.tx.Count); verdict != "" {
-		r.change("source " + r.gauge.source(), false)
+		r.change("source "+r.gauge.source(), false)
 		r.log.add("", r.o.Device+": "+verdict)
 	}
 }
