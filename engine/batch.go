@@ -4,47 +4,63 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"wirespeed/engine/frame"
+	"wirespeed/engine/tpacket"
 )
 
 const (
-	maxBatch    = 128 // slots filled before a kick; more gains nothing on veth and lets the counters grow stale
-	minRefill   = 32  // a full ring is filled again only when as many slots are free
-	maxRefusals = 3   // of one slot before the worker fails
+	maxBatch       = 128  // slots filled before a kick; more gains nothing on veth and lets the counters grow stale
+	maxSuperFrames = 1024 // frames in the super-frames of a batch, likewise
+	minRefill      = 32   // a full ring is filled again only when as many slots are free
 )
 
 // step does one batch: take back slots, fill as many as are due, kick. It returns the time it read last and the time when there is
 // something to do again.
 func (w *worker) step(now int64) (read, until int64, err error) {
-	if err := w.reap(); err != nil {
+	l := w.lane
+	if err := w.reap(l); err != nil {
 		return now, now, err
+	}
+	if w.other != nil {
+		if read, until, err = w.turn(now); w.other != nil || err != nil {
+			return read, until, err
+		}
+		now = read
 	}
 	n, until := w.want(now)
 	if n > 0 {
-		if free := len(w.filled) - int(w.head-w.tail); free < n {
+		if free, need := l.free(), w.slots(n); free < need {
 			w.tally.ringFull++
-			if free < min(n, minRefill) {
+			if free < min(need, minRefill) {
 				n, until = 0, w.backOff(now)
-			} else {
-				n = free
 			}
 		}
 	}
 	if n > 0 {
 		n = w.shared.claim(n)
 		w.ended = w.ended || n == 0
-		w.fill(n, now)
+		if w.kind == segmented {
+			w.fillSuper(n, now)
+		} else {
+			w.fill(n, now)
+		}
 	}
-	if n == 0 && !w.pending {
+	if n == 0 && !l.pending {
 		w.counters.publish(&w.tally)
 		return now, until, nil
 	}
 	start := w.shared.clock.now()
 	w.tally.user += start - now
-	read, err = w.kick(start)
-	if w.pending {
+	read, err = w.kick(l, start)
+	if l.pending {
 		until = w.backOff(read)
 	}
 	w.counters.publish(&w.tally)
+	if w.trial.on {
+		w.trial.note(n, read-now, read)
+		w.setKind(w.trial.kind())
+	}
 	return read, until, err
 }
 
@@ -56,7 +72,7 @@ func (w *worker) want(now int64) (n int, until int64) {
 		if w.ended {
 			return 0, now
 		}
-		return maxBatch, now
+		return w.batch, now
 	}
 	owed := w.settle(now)
 	if owed == 0 {
@@ -67,7 +83,7 @@ func (w *worker) want(now int64) (n int, until int64) {
 	}
 	rest := (p.burst - w.done%p.burst) % p.burst // of a burst already begun
 	if allowed := w.bucket.allow(now, owed, p.burst, rest); allowed > 0 {
-		return int(min(allowed, maxBatch)), now
+		return int(min(allowed, uint64(w.batch))), now
 	}
 	return 0, w.bucket.ready(p.burst)
 }
@@ -98,75 +114,98 @@ func (w *worker) giveUp(now int64) {
 	w.done = due
 }
 
-// reap takes back the slots that the kernel has let go of, in order.
-func (w *worker) reap() error {
-	for w.tail < w.head && w.ring.Free(w.tailSlot) {
-		if w.ring.Refused(w.tailSlot) {
-			return w.repair()
-		}
-		w.tail++
-		if w.tailSlot++; w.tailSlot == len(w.filled) {
-			w.tailSlot = 0
-		}
-		w.tally.taken++
-		w.refusals = 0
+// reap takes back slots of a lane; a refused one is offered again.
+func (w *worker) reap(l *lane) error {
+	frames, refused := l.reap()
+	if frames > 0 {
+		w.tally.taken += frames
 		w.stalledSince = 0
 	}
-	return nil
-}
-
-// repair describes the slot at tail anew, of which the kernel made no frame, and posts it again: the kernel waits right there.
-func (w *worker) repair() error {
-	w.tally.errors++
-	size := len(w.cur.template.Bytes)
-	if w.refusals++; w.refusals > maxRefusals {
-		return fmt.Errorf("the kernel refused a frame of %d bytes %d times (TP_STATUS_WRONG_FORMAT)", size, maxRefusals)
+	if refused {
+		w.tally.errors++
+		return l.repost()
 	}
-	w.ring.SetLinear(w.tailSlot, size)
-	w.ring.Post(w.tailSlot)
-	w.pending = true
 	return nil
 }
 
-// fill puts the next n frames into free slots, of which there must be as many.
+// slots is how many slots n frames take at least.
+func (w *worker) slots(n int) int {
+	if w.kind == segmented {
+		return (n + w.cur.segments - 1) / w.cur.segments
+	}
+	return n
+}
+
+// fill puts up to n frames into free slots, one into each, and gives back what finds no place.
 func (w *worker) fill(n int, now int64) {
-	p := w.cur
-	wall := w.shared.clock.wall + now
-	stamp := p.template.Stamp(uint32(wall/1e9), uint32(wall%1e9/1e3), p.number)
-	size, slot, seq := len(p.template.Bytes), w.headSlot, w.seq
+	p, l := w.cur, w.lane
+	if free := l.free(); free < n {
+		w.shared.unclaim(n - free)
+		n = free
+	}
+	stamp := p.stamp(w.shared.clock, now)
+	size, seq, want := len(p.template.Bytes), w.seq, key(p.serial, w.kind, 1)
 	for range n {
-		b := w.ring.Frame(slot, size)
-		if w.filled[slot] != p.serial {
+		b := l.ring.Frame(l.headSlot, size)
+		if l.content[l.headSlot] != want {
+			l.content[l.headSlot] = want
 			copy(b, p.template.Bytes)
-			w.ring.SetLinear(slot, size)
-			w.filled[slot] = p.serial
+			if w.kind == plain {
+				l.ring.SetPlain(l.headSlot, size)
+			} else {
+				l.ring.SetLinear(l.headSlot, size)
+			}
 		}
 		seq++
 		stamp.Patch(b, uint16(seq), seq)
-		w.ring.Post(slot)
-		if slot++; slot == len(w.filled) {
-			slot = 0
-		}
+		l.post()
 	}
-	w.headSlot, w.seq = slot, seq
-	w.head += uint64(n)
+	w.seq = seq
+	w.sent(n)
+}
+
+// fillSuper puts up to n frames into super-frames; a burst begins a new one, and none is longer than the plan says. It gives back what finds no
+// place.
+func (w *worker) fillSuper(n int, now int64) {
+	p, l := w.cur, w.lane
+	u := &p.super
+	stamp := p.stamp(w.shared.clock, now)
+	put := 0
+	for free := l.free(); free > 0 && put < n; free-- {
+		left := int(p.burst - (w.done+uint64(put))%p.burst)
+		k := min(n-put, left, p.segments)
+		size := u.Size(k)
+		b := l.ring.Frame(l.headSlot, size)
+		if want := key(p.serial, segmented, k); l.content[l.headSlot] != want {
+			l.content[l.headSlot] = want
+			u.Fill(b, k)
+			l.ring.SetSegmented(l.headSlot, size, tpacket.Segments{
+				GSOType: tpacket.GSOUDP, GSOSize: u.Payload, SumStart: u.L4, SumOffset: frame.SumOffset,
+			})
+		}
+		u.Patch(b, k, &stamp, uint16(w.seq+1), w.seq+1)
+		w.seq += uint32(k)
+		put += k
+		l.post()
+	}
+	w.shared.unclaim(n - put)
+	w.sent(put)
+}
+
+// sent books n frames put into the ring.
+func (w *worker) sent(n int) {
 	w.done += uint64(n)
 	w.bucket.tokens -= float64(n)
 	w.tally.ring += uint64(n)
 }
 
-// kick has the kernel send what is posted, draws the conclusions of its answer, and returns the time it read afterwards.
-func (w *worker) kick(now int64) (read int64, err error) {
-	errno := w.ring.Kick()
+// kick has the kernel send what is posted on a lane, draws the conclusions of its answer, and returns the time it read afterwards.
+func (w *worker) kick(l *lane, now int64) (read int64, err error) {
+	errno := l.ring.Kick()
 	read = w.shared.clock.now()
 	w.tally.kernel += read - now
 	w.tally.kicks++
-	// A last slot that is still requested was not looked at: it leaves with another kick.
-	last := w.headSlot - 1
-	if last < 0 {
-		last = len(w.filled) - 1
-	}
-	w.pending = w.head > w.tail && w.ring.Requested(last)
+	l.kicked()
 	w.down = errno == unix.ENETDOWN
 	switch errno {
 	case 0, unix.EINTR, unix.ENETDOWN:
@@ -177,24 +216,10 @@ func (w *worker) kick(now int64) (read int64, err error) {
 	case unix.ENXIO, unix.ENODEV:
 		return read, fmt.Errorf("send: %w: the interface is gone", errno)
 	}
-	if w.head > w.tail && w.refusedAhead() {
-		return read, nil // reap repairs it
+	if l.refused() {
+		return read, nil // reap offers it again
 	}
 	return read, fmt.Errorf("send: %w", errno)
-}
-
-// refusedAhead says whether the kernel stopped at a slot that it refused.
-func (w *worker) refusedAhead() bool {
-	slot := w.tailSlot
-	for range w.head - w.tail {
-		if w.ring.Refused(slot) {
-			return true
-		}
-		if slot++; slot == len(w.filled) {
-			slot = 0
-		}
-	}
-	return false
 }
 
 // backOff is when to try again where nothing moves: at once at first, rarely when nothing has moved for long.

@@ -37,6 +37,21 @@ const (
 // String returns the segmentation's word.
 func (s Segment) String() string { return [...]string{"software", "device", "off"}[s] }
 
+// Slot says how frames stand in the ring's slots.
+type Slot uint8
+
+// The kinds of slots: the kernel copies a frame (linear) or refers to the ring's pages (plain); segmented is a super-frame for each burst where that
+// is possible, below the break-even too. Auto takes what is fastest.
+const (
+	SlotAuto Slot = iota
+	SlotLinear
+	SlotPlain
+	SlotSegmented
+)
+
+// String returns the slot's word.
+func (s Slot) String() string { return [...]string{"auto", "linear", "plain", "segmented"}[s] }
+
 // Bounds of what can be asked.
 const (
 	MaxBurst = 1024
@@ -50,6 +65,7 @@ type Config struct {
 	Burst   int // frames that leave back to back on the schedule
 	Path    Path
 	Segment Segment
+	Slot    Slot
 	Queues  int   // workers; worker i feeds queue i where placement works
 	CPUs    []int // CPU of worker i is CPUs[i % len]; never changed in place
 	Receive bool  // count what arrives at the receiving device
@@ -141,6 +157,12 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Segmentable says whether bursts may become super-frames: there is something to cut, and the path leads through software that cuts it (the bypass
+// drops what software must cut, KERNEL.md).
+func (cfg Config) Segmentable() bool {
+	return cfg.Burst > 1 && cfg.Path == QdiscPath && cfg.Segment != SegmentOff && (cfg.Slot == SlotAuto || cfg.Slot == SlotSegmented)
 }
 
 // cpu is the CPU of a worker.

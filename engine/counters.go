@@ -13,7 +13,7 @@ type counters struct {
 	kicks            atomic.Uint64
 	user, kernel     atomic.Int64
 	spin, wait, idle atomic.Int64
-	state            atomic.Uint32
+	state, kind      atomic.Uint32
 	tid              atomic.Int64
 
 	_ [64]byte

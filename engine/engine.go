@@ -35,6 +35,8 @@ type Engine struct {
 	receiver *receiver
 	queues   []*queue // opened and not yet used by a worker
 	serial   uint64   // of the last plan
+	probed   bool     // whether cuts is known
+	cuts     bool     // the kernel can cut super-frames on this device
 
 	run  *run  // the present or the last one, nil before the first
 	past tally // of runs and workers that are over
@@ -91,6 +93,9 @@ func (e *Engine) Start(l Limit) error {
 	}
 	r.shared.clock, r.shared.carrier, r.shared.forgive = &e.clock, &e.carrier, &e.forgive
 	r.shared.limit(l.Count)
+	if err := e.openSuper(e.cfg, e.queues); err != nil {
+		return err
+	}
 	plans, err := e.compile(r, e.cfg, now)
 	if err != nil {
 		return err
@@ -168,14 +173,17 @@ func (e *Engine) apply(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	plans, err := e.compile(e.run, cfg, origin)
-	if err != nil {
-		return err
-	}
 	if add := cfg.Queues - len(e.run.workers); add > 0 {
 		if err := e.openQueues(add); err != nil {
 			return err
 		}
+	}
+	if err := e.openSuper(cfg, append(e.run.queues(), e.queues...)); err != nil {
+		return err
+	}
+	plans, err := e.compile(e.run, cfg, origin)
+	if err != nil {
+		return err
 	}
 	if err := e.setReceiver(cfg); err != nil {
 		return err
@@ -227,7 +235,7 @@ func gap(pps *big.Rat, burst int) int64 {
 func (e *Engine) compile(r *run, cfg Config, origin int64) ([]*plan, error) {
 	plans := make([]*plan, cfg.Queues)
 	for i := range plans {
-		p, err := compile(cfg, e.dev, i, origin, r.end)
+		p, err := compile(cfg, e.dev, i, origin, r.end, e.cuts)
 		if err != nil {
 			return nil, err
 		}
@@ -316,6 +324,35 @@ func (e *Engine) openQueues(n int) error {
 		e.queues = append(e.queues, q)
 	}
 	return nil
+}
+
+// openSuper opens the rings for super-frames where cfg wants them and the kernel can cut them.
+func (e *Engine) openSuper(cfg Config, queues []*queue) error {
+	if !cfg.Segmentable() {
+		return nil
+	}
+	if !e.probed {
+		// A device that cuts frames itself would send the probe: take its word.
+		e.cuts = cfg.Segment == SegmentDevice || cutsSuperFrames(e.dev, cfg.Frame)
+		e.probed = cfg.Segment != SegmentDevice
+	}
+	if !e.cuts {
+		return nil
+	}
+	for i, q := range queues {
+		if err := q.openSuper(e.dev, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) queues() []*queue {
+	queues := make([]*queue, len(r.workers))
+	for i, w := range r.workers {
+		queues[i] = w.queue
+	}
+	return queues
 }
 
 func (e *Engine) closeQueues() error {

@@ -2,12 +2,14 @@ package engine
 
 import (
 	"math"
+	"runtime"
 	"testing"
 )
 
 // bench is a worker on a real ring whose steps the test makes itself.
 func bench(t testing.TB, rate string) *worker {
 	t.Helper()
+	runtime.LockOSThread() // adopt pins it; it ends with the test's goroutine
 	tx, _ := pair(t, 1)
 	q, err := openQueue(tx, 0)
 	if err != nil {
@@ -18,15 +20,14 @@ func bench(t testing.TB, rate string) *worker {
 	e.carrier.Store(true)
 	s := &shared{clock: &e.clock, carrier: &e.carrier, forgive: &e.forgive}
 	w := newWorker(s, q)
-	p, err := compile(base(t, tx, rate), tx, 0, e.clock.now(), math.MaxInt64)
+	p, err := compile(base(t, tx, rate), tx, 0, e.clock.now(), math.MaxInt64, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.serial = 1
-	if err := q.setPath(p.path); err != nil {
+	if err := w.adopt(p, e.clock.now()); err != nil {
 		t.Fatal(err)
 	}
-	w.cur, w.bucket = p, p.bucket
 	return w
 }
 

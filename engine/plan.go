@@ -1,8 +1,6 @@
 package engine
 
-import (
-	"wirespeed/engine/frame"
-)
+import "wirespeed/engine/frame"
 
 // plan is a Config made ready for one worker: all that its hot loop needs, never changed once published.
 type plan struct {
@@ -12,6 +10,10 @@ type plan struct {
 	cpu      int
 	path     Path
 	burst    uint64
+	shape    shape
+	kinds    []kind      // of slots that may be used, in order of preference
+	super    frame.Super // where kinds has segmented
+	segments int         // frames in a super-frame, at most
 
 	paced    bool
 	schedule schedule // only when paced
@@ -19,9 +21,26 @@ type plan struct {
 	end      int64    // of the run, MaxInt64 without one
 }
 
-// compile makes the plan of one worker. origin is when the first burst of the stream is due.
-func compile(cfg Config, dev Device, worker int, origin, end int64) (*plan, error) {
-	t, err := frame.Build(cfg.flow(worker))
+// shape is what decides the fastest kind of slot; while it stays, so does the choice.
+type shape struct {
+	size, burst int
+	path        Path
+	slot        Slot
+	fast        bool // there is enough to send for a trial
+	cut         bool // bursts may be super-frames
+}
+
+// trialPPS is the slowest rate at which a trial is worth its time and cost of a few milliseconds of frames.
+const trialPPS = 100e3
+
+// breakEven is the burst from which on super-frames win everywhere they were measured (KERNEL.md: 2 segments are about even, 4 are 1.3 to 1.5
+// times as fast), so that a slow stream, which cannot be tried, knows what to do; between 2 and twice this a fast one is tried.
+const breakEven = 4
+
+// compile makes the plan of one worker. origin is when the first burst of the stream is due; usable says whether the kernel can cut super-frames.
+func compile(cfg Config, dev Device, worker int, origin, end int64, usable bool) (*plan, error) {
+	spec := cfg.flow(worker)
+	t, err := frame.Build(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -37,11 +56,54 @@ func compile(cfg Config, dev Device, worker int, origin, end int64) (*plan, erro
 	if err != nil {
 		return nil, err
 	}
+	fast := true
 	if pps != nil {
 		pc := newPace(pps)
 		p.paced = true
 		p.schedule = newSchedule(pc, cfg.Burst, cfg.Queues, worker, origin, end)
 		p.bucket = newBucket(pc, cfg.Burst, cfg.Queues, origin)
+		f, _ := pps.Float64()
+		fast = f/float64(cfg.Queues) >= trialPPS
 	}
+	p.super = frame.NewSuper(spec, t)
+	p.segments = segmentsOf(cfg.Burst, p.super.Most)
+	p.shape = shape{cfg.Frame.Size, cfg.Burst, cfg.Path, cfg.Slot, fast, usable && cfg.Segmentable() && p.segments > 1}
+	p.kinds = p.shape.kinds()
 	return p, nil
+}
+
+// segmentsOf is how many frames a super-frame takes so that a burst is cut into as few super-frames as possible, of about equal length.
+func segmentsOf(burst, most int) int {
+	n := (burst + most - 1) / most
+	return (burst + n - 1) / n
+}
+
+// kinds are the kinds of slots to choose from.
+func (s shape) kinds() []kind {
+	switch s.slot {
+	case SlotLinear:
+		return []kind{linear}
+	case SlotPlain:
+		return []kind{plain}
+	case SlotSegmented:
+		if s.cut {
+			return []kind{segmented}
+		}
+		return []kind{linear}
+	}
+	switch {
+	case s.cut && (s.burst >= 2*breakEven || !s.fast && s.burst >= breakEven):
+		return []kind{segmented}
+	case !s.fast:
+		return []kind{linear}
+	case s.cut:
+		return []kind{linear, plain, segmented}
+	}
+	return []kind{linear, plain}
+}
+
+// stamp prepares the frames of a batch.
+func (p *plan) stamp(c *clock, now int64) frame.Stamp {
+	wall := c.wall + now
+	return p.template.Stamp(uint32(wall/1e9), uint32(wall%1e9/1e3), p.number)
 }

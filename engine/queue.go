@@ -15,19 +15,41 @@ import (
 // ErrNotPermitted is wrapped by what fails for want of CAP_NET_RAW.
 var ErrNotPermitted = errors.New("needs CAP_NET_RAW: run as root, or setcap cap_net_raw,cap_net_admin+ep ./wirespeed")
 
-// ringSlots is a ring's length. It is a few times the longest batch, so that a driver which completes late does not starve, and short
-// enough that all slots of 60-byte frames stay in the second-level cache.
-const ringSlots = 512
+// Lengths of the rings. That for frames is a few times the longest batch, so that a driver which completes late does not starve, and short
+// enough that all slots of 60-byte frames stay in the second-level cache. That for super-frames holds as many frames many times over.
+const (
+	ringSlots  = 512
+	superSlots = 64
+)
 
-// queue is one packet socket with its transmit ring.
+// queue is what a worker sends through: a packet socket with a ring for frames, and another for super-frames once they are wanted.
 type queue struct {
+	frames, super *endpoint
+}
+
+// endpoint is one packet socket with its transmit ring.
+type endpoint struct {
 	conn *packet.Conn
 	ring *tpacket.Ring
 	fd   int
 }
 
-// openQueue opens a transmit-only packet socket on dev (protocol 0: it hears nothing) with a ring for the longest frame of dev's MTU.
+// openQueue opens the queue's ring for frames of dev's MTU.
 func openQueue(dev Device, number int) (*queue, error) {
+	f, err := openEndpoint(dev, number, ringSlots, frame.MaxSize(dev.MTU, 1))
+	return &queue{frames: f}, err
+}
+
+// openSuper opens the ring for super-frames, if it is not open.
+func (q *queue) openSuper(dev Device, number int) (err error) {
+	if q.super == nil {
+		q.super, err = openEndpoint(dev, number, superSlots, frame.MaxSuper)
+	}
+	return err
+}
+
+// openEndpoint opens a transmit-only packet socket on dev (protocol 0: it hears nothing) with a ring of slots for frames of up to maxFrame bytes.
+func openEndpoint(dev Device, number, slots, maxFrame int) (*endpoint, error) {
 	conn, err := packet.Listen(&net.Interface{Index: dev.Index, Name: dev.Name}, packet.Raw, 0, nil)
 	if err != nil {
 		return nil, socketError(fmt.Sprintf("open packet socket on %s", dev.Name), err)
@@ -36,23 +58,39 @@ func openQueue(dev Device, number int) (*queue, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	ring, err := tpacket.Open(uintptr(fd), ringSlots, frame.MaxSize(dev.MTU, 1))
+	ring, err := tpacket.Open(uintptr(fd), slots, maxFrame)
 	if err != nil {
 		return nil, errors.Join(socketError(fmt.Sprintf("open ring on %s queue %d", dev.Name, number), err), conn.Close())
 	}
-	return &queue{conn: conn, ring: ring, fd: fd}, nil
+	return &endpoint{conn: conn, ring: ring, fd: fd}, nil
 }
 
-func (q *queue) close() error { return errors.Join(q.ring.Close(), q.conn.Close()) }
+func (e *endpoint) close() error { return errors.Join(e.ring.Close(), e.conn.Close()) }
 
-// setPath switches between driver and queueing discipline; frames already posted go the new way.
-func (q *queue) setPath(p Path) error {
-	on := 0
-	if p == Bypass {
-		on = 1
+func (q *queue) close() error {
+	err := q.frames.close()
+	if q.super != nil {
+		err = errors.Join(err, q.super.close())
 	}
-	if err := unix.SetsockoptInt(q.fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, on); err != nil {
-		return fmt.Errorf("path %s: PACKET_QDISC_BYPASS: %w", p, err)
+	return err
+}
+
+// setPath switches between driver and queueing discipline; frames already posted go the new way. Super-frames always go through the queueing
+// discipline.
+func (q *queue) setPath(p Path) error {
+	if err := q.frames.setBypass(p == Bypass); err != nil {
+		return fmt.Errorf("path %s: %w", p, err)
+	}
+	return nil
+}
+
+func (e *endpoint) setBypass(on bool) error {
+	v := 0
+	if on {
+		v = 1
+	}
+	if err := unix.SetsockoptInt(e.fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, v); err != nil {
+		return fmt.Errorf("PACKET_QDISC_BYPASS: %w", err)
 	}
 	return nil
 }

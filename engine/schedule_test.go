@@ -123,6 +123,7 @@ type driver struct {
 func newDriver(t testing.TB, rate string, burst, workers int, end int64) *driver {
 	p := newPace(rat(t, rate))
 	d := &driver{}
+	d.w.batch = maxBatch
 	d.w.cur = &plan{
 		paced: true, burst: uint64(burst), end: end,
 		schedule: newSchedule(p, burst, workers, 0, 0, end),

@@ -36,5 +36,12 @@ func (s *shared) claim(n int) int {
 	return give
 }
 
+// unclaim gives back claimed frames that were not sent.
+func (s *shared) unclaim(n int) {
+	if s.limited && n > 0 {
+		s.remaining.Add(int64(n))
+	}
+}
+
 // exhausted says whether every frame of the run has been claimed.
 func (s *shared) exhausted() bool { return s.limited && s.remaining.Load() <= 0 }

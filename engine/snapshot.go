@@ -47,6 +47,7 @@ type WorkerSnapshot struct {
 	Queue, CPU int
 	TID        int // of its thread
 	State      State
+	Kind       string // of the slots it fills: linear, plain or segmented
 	Ring       uint64
 	Taken      uint64
 	Missed     uint64
@@ -117,7 +118,7 @@ func (w *worker) snapshot(sum *tally) WorkerSnapshot {
 	}
 	sum.add(&t)
 	s := WorkerSnapshot{
-		Queue: int(p.number), CPU: p.cpu, TID: int(c.tid.Load()), State: State(c.state.Load()),
+		Queue: int(p.number), CPU: p.cpu, TID: int(c.tid.Load()), State: State(c.state.Load()), Kind: kind(c.kind.Load()).String(),
 		Ring: t.ring, Taken: t.taken, Missed: t.missed, InKernel: int(t.ring - t.taken),
 		RingFull: t.ringFull, Retries: t.retries, Errors: t.errors, Kicks: t.kicks,
 		User: time.Duration(t.user), Kernel: time.Duration(t.kernel), Spin: time.Duration(t.spin), Wait: time.Duration(t.wait),

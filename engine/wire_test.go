@@ -174,6 +174,7 @@ func TestTurningTheRateNeverSendsMore(t *testing.T) {
 
 func TestEveryKnobLive(t *testing.T) {
 	tx, rx := pair(t, 2)
+	softwareCuts(t, "v0", false)
 	cfg := base(t, tx, "50kpps")
 	e := started(t, tx, rx, cfg, Limit{})
 	for _, change := range []func(c *Config){

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
-
-	"wirespeed/engine/tpacket"
 )
 
 // Times of a worker, in ns.
@@ -28,16 +26,15 @@ type worker struct {
 	retire   atomic.Bool // leave, although the run goes on
 	counters counters
 
-	cur *plan
-	// The slots tail..head-1, counted since the ring was opened, are the kernel's; all others are ours.
-	ring         *tpacket.Ring
-	head, tail   uint64
-	headSlot     int
-	tailSlot     int
-	filled       []uint64 // serial of the plan whose template stands in a slot
-	refusals     int      // of the slot at tail
-	pending      bool     // the last slot posted waits for another kick
-	stalledSince int64    // when the worker began to wait for the kernel, 0 if it does not
+	cur          *plan
+	frames       lane  // slots of one frame
+	super        *lane // slots of super-frames; nil before they are wanted
+	lane         *lane // the one that is filled
+	other        *lane // the one that was, while it still has slots with the kernel; nil otherwise
+	kind         kind
+	batch        int // frames put into slots before a kick, at most
+	trial        trial
+	stalledSince int64 // when the worker began to wait for the kernel, 0 if it does not
 
 	seq      uint32
 	done     uint64 // frames sent or given up under cur's schedule
@@ -52,7 +49,9 @@ type worker struct {
 }
 
 func newWorker(s *shared, q *queue) *worker {
-	return &worker{shared: s, queue: q, ring: q.ring, filled: make([]uint64, q.ring.Slots()), forgiven: s.forgive.Load()}
+	w := &worker{shared: s, queue: q, frames: newLane(q.frames.ring), batch: maxBatch, forgiven: s.forgive.Load()}
+	w.lane = &w.frames
+	return w
 }
 
 // run is the life of a worker, on a thread of its own that ends with it (a pinned thread is of no use to anything else).
@@ -129,7 +128,54 @@ func (w *worker) adopt(p *plan, now int64) error {
 	}
 	w.cur, w.done, w.bucket = p, 0, p.bucket
 	w.tally.asked = w.asked
+	if old == nil || old.shape != p.shape {
+		w.trial.begin(p.kinds, p.paced, now)
+		w.setKind(w.trial.kind())
+	}
+	w.batch = w.batchOf(w.kind)
 	return nil
+}
+
+// setKind chooses the kind of slots to fill from now on.
+func (w *worker) setKind(k kind) {
+	l := &w.frames
+	if k == segmented {
+		if w.super == nil {
+			s := newLane(w.queue.super.ring)
+			w.super = &s
+		}
+		l = w.super
+	}
+	if l != w.lane && !w.lane.empty() {
+		w.other = w.lane
+	}
+	w.lane, w.kind = l, k
+	w.batch = w.batchOf(k)
+	w.counters.kind.Store(uint32(k))
+}
+
+func (w *worker) batchOf(k kind) int {
+	if k == segmented {
+		return min(maxSuperFrames, superSlots/2*w.cur.segments)
+	}
+	return maxBatch
+}
+
+// turn waits until the lane that was filled before has all its slots back, so that no frame overtakes another. w.other is nil when it has.
+func (w *worker) turn(now int64) (read, until int64, err error) {
+	o := w.other
+	if err := w.reap(o); err != nil {
+		return now, now, err
+	}
+	switch {
+	case o.empty() || o == w.lane: // turned back in between
+		w.other = nil
+		return now, now, nil
+	case o.pending:
+		now, err = w.kick(o, now)
+	}
+	w.counters.publish(&w.tally)
+	return now, w.backOff(now), err
 }
 
 // await waits until a time and returns the time it is then. It may return early: a sleep is cut so that changes are seen.
@@ -160,8 +206,8 @@ func (w *worker) park(now int64) (int64, error) {
 	w.counters.state.Store(uint32(NoCarrier))
 	idle := w.tally.idle
 	now = w.await(now, now+parkLook+wakeEarly)
-	w.tally.idle = idle              // it is not the schedule that it waits for
-	if err := w.reap(); err != nil { // slots come back late where a queueing discipline held them
+	w.tally.idle = idle                 // it is not the schedule that it waits for
+	if err := w.reapAll(); err != nil { // slots come back late where a queueing discipline held them
 		return now, err
 	}
 	if w.cur.paced {
@@ -172,7 +218,7 @@ func (w *worker) park(now int64) (int64, error) {
 	w.ended = w.ended || w.shared.exhausted()
 	if w.shared.carrier.Load() {
 		if w.down { // nobody told of the link: ask the kernel
-			_, err := w.kick(now)
+			_, err := w.kick(w.lane, now)
 			if w.down || err != nil {
 				w.counters.publish(&w.tally)
 				return now, err
@@ -188,7 +234,7 @@ func (w *worker) park(now int64) (int64, error) {
 func (w *worker) drain(now int64) error {
 	w.counters.state.Store(uint32(Draining))
 	for start := now; ; {
-		if err := w.reap(); err != nil {
+		if err := w.reapAll(); err != nil {
 			return err
 		}
 		w.counters.publish(&w.tally)
@@ -196,16 +242,27 @@ func (w *worker) drain(now int64) error {
 		if w.down || !w.shared.carrier.Load() {
 			limit = drainDown
 		}
-		if w.head == w.tail || now-start > limit {
+		if w.lane.empty() && (w.other == nil || w.other.empty()) || now-start > limit {
 			return nil
 		}
 		until := w.backOff(now)
-		if w.pending {
-			var err error
-			if now, err = w.kick(now); err != nil {
-				return err
+		for _, l := range []*lane{w.other, w.lane} {
+			if l != nil && l.pending {
+				var err error
+				if now, err = w.kick(l, now); err != nil {
+					return err
+				}
 			}
 		}
 		now = w.await(now, until)
 	}
+}
+
+func (w *worker) reapAll() error {
+	if w.other != nil {
+		if err := w.reap(w.other); err != nil {
+			return err
+		}
+	}
+	return w.reap(w.lane)
 }

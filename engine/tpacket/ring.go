@@ -1,6 +1,7 @@
 package tpacket
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sync/atomic"
 	"syscall"
@@ -139,4 +140,34 @@ func (r *Ring) Kick() syscall.Errno {
 // Requested says whether a posted slot still waits to be looked at: it needs another Kick.
 func (r *Ring) Requested(slot int) bool {
 	return atomic.LoadUint32(r.status(slot))&unix.TP_STATUS_SEND_REQUEST != 0
+}
+
+// Segments describes a super-frame to the kernel: how it is cut and where the checksum belongs (include/linux/virtio_net.h).
+type Segments struct {
+	GSOType   uint8 // VIRTIO_NET_HDR_GSO_UDP_L4
+	GSOSize   int   // payload bytes of each frame
+	SumStart  int   // where the checksummed part begins, from the start of the frame
+	SumOffset int   // where the checksum stands in it
+}
+
+// GSOUDP is VIRTIO_NET_HDR_GSO_UDP_L4, known to packet sockets since kernel 6.2.
+const GSOUDP = 5
+
+// SetSegmented describes a free slot as a super-frame of n bytes. hdr_len = n has the kernel copy all of it into the linear part, which is
+// faster than referring to the ring's pages (KERNEL.md).
+func (r *Ring) SetSegmented(slot, n int, s Segments) {
+	const needsSum = 1 // VIRTIO_NET_HDR_F_NEEDS_CSUM
+	h := unsafe.Slice((*byte)(r.at(slot, offVnet)), vnetLen)
+	h[0], h[1] = needsSum, s.GSOType
+	for i, v := range [...]int{n, s.GSOSize, s.SumStart, s.SumOffset} {
+		binary.NativeEndian.PutUint16(h[2+2*i:], uint16(v))
+	}
+	*(*uint32)(r.at(slot, offLen)) = uint32(n + vnetLen)
+}
+
+// SetPlain describes a free slot as one frame of n bytes of which the kernel copies the Ethernet header only and refers to the ring's pages
+// for the rest.
+func (r *Ring) SetPlain(slot, n int) {
+	clear(unsafe.Slice((*byte)(r.at(slot, offVnet)), vnetLen))
+	*(*uint32)(r.at(slot, offLen)) = uint32(n + vnetLen)
 }
