@@ -1,0 +1,78 @@
+package nic
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// FeatureUDPSegmentation is the offload that takes a UDP super-frame whole, as `ethtool -k` names it.
+const FeatureUDPSegmentation = "tx-udp-segmentation"
+
+// Feature is one offload of a device.
+type Feature struct {
+	On        bool // in effect
+	Requested bool // what was asked for; the same but where another feature is missing
+	Fixed     bool // the driver does not let it be changed
+}
+
+// Feature reads one offload by its kernel name; errors.Is(err, ErrNotSupported) where this kernel has no such name.
+func (d *Device) Feature(name string) (Feature, error) {
+	m, err := d.linkMsg(d.index) // ethtool goes by the name, which may have changed
+	if err != nil {
+		return Feature{}, fmt.Errorf("feature %s of %w", name, err)
+	}
+	all, err := d.eth.FeaturesWithState(m.name)
+	if err != nil {
+		return Feature{}, fmt.Errorf("feature %s of %s: %w", name, m.name, err)
+	}
+	f, ok := all[name]
+	if !ok {
+		return Feature{}, &reason{text: "this kernel knows no feature " + name, is: ErrNotSupported}
+	}
+	return Feature{On: f.Active, Requested: f.Requested, Fixed: !f.Available || f.NeverChanged}, nil
+}
+
+// SetFeature switches one offload, this bit only (never one of ethtool's groups, which leave more changed than they say), reads back what became of
+// it, and returns the way back. restore is nil where nothing had to be changed. ErrNotSupported where the driver does not allow it, ErrNotPermitted without
+// CAP_NET_ADMIN.
+func (d *Device) SetFeature(name string, on bool) (restore func() error, err error) {
+	was, err := d.Feature(name)
+	if err != nil {
+		return nil, err
+	}
+	if was.On == on && (was.Requested == on || was.Fixed) {
+		return nil, nil
+	}
+	if was.Fixed {
+		return nil, &reason{text: fmt.Sprintf("%s: %s cannot be changed", d.Name(), name), is: ErrNotSupported}
+	}
+	if err := d.changeFeature(name, on); err != nil {
+		return nil, err
+	}
+	restore = func() error { return d.changeFeature(name, was.Requested) }
+	now, err := d.Feature(name)
+	if err == nil && now.On != on {
+		err = &reason{text: fmt.Sprintf("%s: %s did not change", d.Name(), name), is: ErrNotSupported}
+	}
+	if err != nil {
+		return nil, errors.Join(err, restore())
+	}
+	return restore, nil
+}
+
+// changeFeature asks for one bit.
+func (d *Device) changeFeature(name string, on bool) error {
+	m, err := d.linkMsg(d.index)
+	if err != nil {
+		return fmt.Errorf("feature %s of %w", name, err)
+	}
+	switch err := d.eth.Change(m.name, map[string]bool{name: on}); {
+	case errors.Is(err, unix.EPERM):
+		return &reason{text: fmt.Sprintf("%s: changing %s needs CAP_NET_ADMIN", m.name, name), is: ErrNotPermitted}
+	case err != nil:
+		return fmt.Errorf("feature %s of %s: %w", name, m.name, err)
+	}
+	return nil
+}
