@@ -1,13 +1,17 @@
 package supervisor_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
@@ -17,7 +21,8 @@ func insiders(namespaces ...string) (all []string) {
 	for _, link := range links {
 		at, _ := os.Readlink(link)
 		for _, ns := range namespaces {
-			if at == ns {
+			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+			if at == ns && state(pid) != "Z" {
 				all = append(all, link)
 			}
 		}
@@ -33,6 +38,14 @@ func onlyChild(t *testing.T, pid int) int {
 		t.Fatalf("children of %d: %v", pid, found)
 	}
 	return number(t, found[0])
+}
+
+// gone fails unless a process ends soon. A zombie has ended: what it waits for is process 1 of this machine.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	if !eventually(func() bool { return state(pid) == "" || state(pid) == "Z" }) {
+		t.Errorf("process %d is still there, in state %s", pid, state(pid))
+	}
 }
 
 // TestKillOuter: nothing is left of a lab whose supervisor is killed.
@@ -72,9 +85,7 @@ func TestKillOuter(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		if !eventually(func() bool { return state(worker) == "" }) {
-			t.Errorf("the worker is still there, in state %s", state(worker))
-		}
+		gone(t, worker)
 		if left := insiders(namespaces...); len(left) > 0 {
 			t.Errorf("still in the lab: %v", left)
 		}
@@ -147,6 +158,81 @@ func TestSeenFromOutside(t *testing.T) {
 			t.Errorf("%d threads are pinned to one CPU, want 2", pinned)
 		}
 	})
+}
+
+// TestFileCapabilities: a binary with capabilities may not be looked into by its own user, and forgets its parent-death signal when it is
+// executed; the lab works all the same, and dies with its supervisor.
+func TestFileCapabilities(t *testing.T) {
+	if os.Geteuid() != 0 || !ownsMachine(t) {
+		t.Skip("only root can give a file capabilities")
+	}
+	capable := filepath.Join(filepath.Dir(program(t)), "wirespeed-cap")
+	content, err := os.ReadFile(program(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(capable, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	// struct vfs_cap_data, revision 2, effective, permitted: CAP_NET_ADMIN and CAP_NET_RAW (linux/capability.h).
+	caps := make([]byte, 20)
+	binary.LittleEndian.PutUint32(caps, 0x02000001)
+	binary.LittleEndian.PutUint32(caps[4:], 1<<unix.CAP_NET_ADMIN|1<<unix.CAP_NET_RAW)
+	if err := unix.Setxattr(capable, "security.capability", caps, 0); err != nil {
+		t.Skipf("file capabilities on this file system: %v", err)
+	}
+	cmd := user{uid: 65534, home: t.TempDir()}.command(t, "run", "--rate", "5kpps", "--interval", "50ms")
+	cmd.Path, cmd.Dir = capable, "/"
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err, stderr.String())
+	}
+	worker := onlyChild(t, cmd.Process.Pid)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	gone(t, worker)
+}
+
+// ownsMachine says whether root here is the machine's.
+func ownsMachine(t *testing.T) bool {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.HasSuffix(strings.TrimSpace(string(text)), "4294967295")
+}
+
+// TestNoNamespaces: where the kernel refuses namespaces there is one line with the way out.
+func TestNoNamespaces(t *testing.T) {
+	u := user{home: t.TempDir()}
+	cmd := u.command(t)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	cmd.Args = []string{"sh", "-c", `echo 0 >/proc/sys/user/max_net_namespaces && exec "$0" run --duration 1s`, cmd.Path}
+	cmd.Path = "/bin/sh"
+	// The limit is that of a user namespace of its own, not the machine's.
+	cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
+	cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
+	cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}}
+	_ = cmd.Run()
+	if code := cmd.ProcessState.ExitCode(); code != 3 {
+		t.Errorf("exit code %d, want 3", code)
+	}
+	want := "wirespeed: no user namespaces here (AppArmor?): go build -o wirespeed . && sudo ./wirespeed\n"
+	if diff := cmp.Diff(want, stderr.String()); diff != "" {
+		t.Errorf("stderr (-want +got):\n%s", diff)
+	}
 }
 
 // TestConsole goes through the console's ends on a real terminal. What the screen shows is the console's own business.

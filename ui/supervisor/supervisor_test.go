@@ -213,9 +213,7 @@ func TestWorkerDiesWithSupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = r.Wait()
-	if !eventually(func() bool { return state(r.worker) == "" || state(r.worker) == "Z" }) {
-		t.Errorf("the worker is still there, in state %s", state(r.worker))
-	}
+	gone(t, r.worker)
 }
 
 // TestStoppedByOthers: a SIGSTOP of the worker alone is none of the terminal's business.
