@@ -68,7 +68,7 @@ func set(t testing.TB, b *Bench, name, text string) {
 }
 
 func TestEveryKnobOfTheDesignIsDeclaredOnce(t *testing.T) {
-	want := strings.Fields("rate size burst path segment queues receiver cpus dst-mac src-mac dst-ip src-ip dst-port src-port vlan")
+	want := strings.Fields("rate size burst path segment slot queues receiver cpus dst-mac src-mac dst-ip src-ip dst-port src-port vlan")
 	if diff := cmp.Diff(want, names()); diff != "" {
 		t.Errorf("knobs (-want +got):\n%s", diff)
 	}
@@ -94,7 +94,7 @@ func TestDefaults(t *testing.T) {
 		got[k.Name] = k.Get(b)
 	}
 	want := map[string]string{
-		"rate": "max", "size": "60", "burst": "1", "path": "bypass", "segment": "software", "queues": "1", "receiver": "count", "cpus": "0",
+		"rate": "max", "size": "60", "burst": "1", "path": "bypass", "segment": "software", "slot": "auto", "queues": "1", "receiver": "count", "cpus": "0",
 		"dst-mac": "02:00:00:00:00:02", "src-mac": "02:00:00:00:00:01", "dst-ip": "198.18.0.2", "src-ip": "198.18.0.1",
 		"dst-port": "9", "src-port": "9", "vlan": "none",
 	}
@@ -306,7 +306,7 @@ func TestDetail(t *testing.T) {
 	set(t, b, "path", "qdisc")
 	want := map[string]string{
 		"rate": "595,238 pps, 1680.0 ns/packet, 400 Mbit/s L1", "size": "60 B (64 with FCS, 84 on the wire)", "burst": "32 frames every 53.76 us",
-		"path": "through the queueing discipline", "segment": "-", "queues": "of 4", "receiver": "-", "cpus": "of 0-1,4-5",
+		"path": "through the queueing discipline", "segment": "the kernel cuts", "slot": "-", "queues": "of 4", "receiver": "-", "cpus": "of 0-1,4-5",
 		"dst-mac": "the receiving device", "src-mac": "eth1", "dst-ip": "-", "src-ip": "-", "dst-port": "-", "src-port": "-", "vlan": "-",
 	}
 	got := map[string]string{}
@@ -336,7 +336,7 @@ func TestRefused(t *testing.T) {
 		{"burst", "1025", lab, []string{"1 to 1024"}},
 		{"burst", "many", lab, []string{"not a whole number", "1 to 1024"}},
 		{"path", "qdsc", lab, []string{"bypass or qdisc", "did you mean qdisc?"}},
-		{"segment", "off", lab, []string{"no effect yet"}},
+		{"segment", "on", lab, []string{"software or device or off"}},
 		{"queues", "2", lab, []string{"v0 has one transmit queue"}},
 		{"queues", "5", gigabit, []string{"1 to 4", "eth1"}},
 		{"receiver", "count", bare, []string{"--rx DEV"}},
@@ -386,7 +386,6 @@ func TestUnavailable(t *testing.T) {
 		bench func() *Bench
 		want  string
 	}{
-		{"segment", gigabit, "no effect yet: a burst is sent as frames back to back, and nothing is segmented"},
 		{"queues", lab, "v0 has one transmit queue"},
 		{"queues", gigabit, ""},
 		{"receiver", bare, "there is no receiving device: name one with --rx DEV"},
@@ -408,8 +407,8 @@ func TestUnavailable(t *testing.T) {
 			t.Errorf("%s %s, its own value: %v", tt.knob, now, err)
 		}
 	}
-	if _, err := find(t, "segment").Set(lab(), "off"); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrUsage) {
-		t.Errorf("segment off: %v: want ErrUnavailable and ErrUsage", err)
+	if _, err := find(t, "receiver").Set(bare(), "count"); !errors.Is(err, ErrUnavailable) || !errors.Is(err, ErrUsage) {
+		t.Errorf("receiver count: %v: want ErrUnavailable and ErrUsage", err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 var (
 	pathWords    = []string{engine.Bypass.String(), engine.QdiscPath.String()}
 	segmentWords = []string{engine.SegmentSoftware.String(), engine.SegmentDevice.String(), engine.SegmentOff.String()}
+	slotWords    = []string{engine.SlotAuto.String(), engine.SlotLinear.String(), engine.SlotPlain.String(), engine.SlotSegmented.String()}
 	receiveWords = []string{"off", "count"}
 )
 
@@ -34,15 +35,39 @@ var way = []Knob{
 		func(c *engine.Config, i int) { c.Path = engine.Path(i) }),
 	choice(Knob{
 		Name: "segment", Group: Way,
-		Help:    "who cuts a burst that is handed over as one super-frame (not built yet: bursts are linear slots)",
+		Help:    "who cuts a burst that is handed over as one super-frame: the kernel, the device, or nobody (frames back to back)",
 		Default: "`software`",
 		words:   segmentWords,
-		reason: func(*Bench) string {
-			return "no effect yet: a burst is sent as frames back to back, and nothing is segmented"
+		detail: func(b *Bench) string {
+			switch c := b.Config; {
+			case c.Segment == engine.SegmentOff:
+				return "bursts are frames back to back"
+			case c.Path == engine.Bypass:
+				return "not on the bypass: it drops what must be cut"
+			case c.Burst == 1:
+				return "nothing to cut at burst 1"
+			case c.Segment == engine.SegmentDevice:
+				return "the device cuts: verify at the peer"
+			}
+			return "the kernel cuts"
 		},
 	},
 		func(c engine.Config) int { return int(c.Segment) },
 		func(c *engine.Config, i int) { c.Segment = engine.Segment(i) }),
+	choice(Knob{
+		Name: "slot", Group: Way,
+		Help:    "how frames stand in the ring: copied (linear), by reference (plain), a super-frame for each burst (segmented), or what is fastest",
+		Default: "`auto`",
+		words:   slotWords,
+		detail: func(b *Bench) string {
+			if b.Config.Slot == engine.SlotSegmented && !b.Config.Segmentable() {
+				return "linear: segments need path qdisc and a burst"
+			}
+			return ""
+		},
+	},
+		func(c engine.Config) int { return int(c.Slot) },
+		func(c *engine.Config, i int) { c.Slot = engine.Slot(i) }),
 	{
 		Name: "queues", Group: Way, Numeric: true,
 		Help:    "transmit queues in use, one worker each",
