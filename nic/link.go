@@ -174,12 +174,7 @@ func (d *Device) realQueues() (tx, rx int, ok bool) {
 	if d.sys == nil {
 		return 0, 0, false
 	}
-	f, err := d.sys.Open("queues")
-	if err != nil {
-		return 0, 0, false
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
+	names, err := d.sys.list("queues")
 	if err != nil {
 		return 0, 0, false
 	}

@@ -170,7 +170,7 @@ func TestClosed(t *testing.T) {
 func TestWithoutSys(t *testing.T) {
 	labtest.Pair(t, "v0", "v1", 3)
 	d := open(t, "v0")
-	must(t, d.sys.Close())
+	must(t, d.sys.dir.Close())
 	d.sys, d.sysErr = openSys(linkMsg{name: "nosuchdev"})
 	if l, err := d.Link(); err != nil || l.TxQueues != 3 || !l.Carrier {
 		t.Errorf("%+v, %v", l, err)
@@ -210,7 +210,7 @@ func TestOpenForeignSys(t *testing.T) {
 			c.change(&m)
 			sys, err := openSys(m)
 			if sys != nil {
-				defer sys.Close()
+				defer sys.dir.Close()
 			}
 			if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrNotSupported) || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)

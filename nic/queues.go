@@ -13,25 +13,32 @@ import (
 // queueFile is a file of a transmit queue, below the interface's directory in /sys.
 func queueFile(queue int, name string) string { return "queues/tx-" + strconv.Itoa(queue) + "/" + name }
 
-// checkQueue says in words that there is no such queue.
-func (d *Device) checkQueue(queue int) error {
-	tx, _, ok := d.realQueues()
-	if ok && (queue < 0 || queue >= tx) {
-		return fmt.Errorf("%w: no transmit queue %d, the last is %d", ErrNotSupported, queue, tx-1)
+// readQueue reads a queue's file; that there is no such queue is said in words.
+func (d *Device) readQueue(queue int, name string) (string, error) {
+	s, err := d.readSys(queueFile(queue, name))
+	if isMissing(err) {
+		if tx, _, ok := d.realQueues(); ok && (queue < 0 || queue >= tx) {
+			return "", fmt.Errorf("%w: no transmit queue %d, the last is %d", ErrNotSupported, queue, tx-1)
+		}
 	}
-	return nil
+	return s, err
+}
+
+// isMissing tells that there is no such file though the interface is there.
+func isMissing(err error) bool {
+	return errors.Is(err, ErrNotSupported) && errors.Is(err, os.ErrNotExist)
 }
 
 // InFlight returns the bytes that the device owns on a transmit queue (BQL inflight); errors.Is(err, ErrNotSupported) without BQL. A driver
-// without BQL has the files in /sys nevertheless: it is told by a limit that is still 0 on all queues though frames were sent. So ask
+// without BQL may have the files in /sys nevertheless: it is told by a limit that is still 0 on all queues though frames were sent. So ask
 // anew each time: "not supported" may become a number.
 func (d *Device) InFlight(queue int) (uint64, error) {
 	n, err := d.bql(queue, "inflight")
 	used := true
 	if err == nil && n == 0 {
-		used, err = d.usesBQL()
+		used, err = d.usesBQL(queue)
 	}
-	if !used || errors.Is(err, os.ErrNotExist) && errors.Is(err, ErrNotSupported) {
+	if !used || isMissing(err) {
 		return 0, &reason{text: d.kind() + " does not use byte queue limits", is: ErrNotSupported}
 	}
 	if err != nil {
@@ -42,19 +49,19 @@ func (d *Device) InFlight(queue int) (uint64, error) {
 
 // bql reads one of a queue's byte queue limits.
 func (d *Device) bql(queue int, name string) (uint64, error) {
-	if err := d.checkQueue(queue); err != nil {
-		return 0, err
-	}
-	s, err := d.readSys(queueFile(queue, "byte_queue_limits/"+name))
+	s, err := d.readQueue(queue, "byte_queue_limits/"+name)
 	if err != nil {
 		return 0, err
 	}
 	return strconv.ParseUint(s, 10, 64)
 }
 
-// usesBQL tells whether any queue's limit was ever raised from 0, or no frame was sent yet. The kernel raises it at the first completion
-// (lib/dynamic_queue_limits.c).
-func (d *Device) usesBQL() (bool, error) {
+// usesBQL tells whether the limit of any queue, the given one first, was ever raised from 0, or no frame was sent yet. The kernel raises it
+// at the first completion (lib/dynamic_queue_limits.c).
+func (d *Device) usesBQL(first int) (bool, error) {
+	if limit, err := d.bql(first, "limit"); err != nil || limit > 0 {
+		return true, err
+	}
 	tx, _, _ := d.realQueues()
 	for q := range tx {
 		if limit, err := d.bql(q, "limit"); err != nil || limit > 0 {
@@ -80,11 +87,8 @@ func (d *Device) XPS(queue int) ([]int, error) {
 
 // xps reads a queue's mask as the kernel writes it.
 func (d *Device) xps(queue int) (string, error) {
-	if err := d.checkQueue(queue); err != nil {
-		return "", err
-	}
-	mask, err := d.readSys(queueFile(queue, "xps_cpus"))
-	if errors.Is(err, os.ErrNotExist) && errors.Is(err, ErrNotSupported) {
+	mask, err := d.readQueue(queue, "xps_cpus")
+	if isMissing(err) {
 		return "", fmt.Errorf("%w: it has one transmit queue", ErrNotSupported)
 	}
 	return mask, err
@@ -105,13 +109,13 @@ func (d *Device) SetXPS(queue int, cpus []int) (restore func() error, err error)
 		return nil, fail(err)
 	}
 	restore = func() error {
-		err := d.writeSys(before, queueFile(queue, "xps_cpus"))
+		err := d.writeSys(queueFile(queue, "xps_cpus"), before)
 		if err == nil || errors.Is(err, ErrNotFound) {
 			return nil
 		}
 		return fmt.Errorf("restore XPS of %s queue %d to %s: %w", d.Name(), queue, before, err)
 	}
-	switch err := d.writeSys(mask, queueFile(queue, "xps_cpus")); {
+	switch err := d.writeSys(queueFile(queue, "xps_cpus"), mask); {
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.EOVERFLOW):
 		return nil, fail(fmt.Errorf("this machine has not all of CPUs %v: %w", cpus, err))
 	case err != nil:

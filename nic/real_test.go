@@ -75,7 +75,7 @@ func (r real) sys(t *testing.T, file string) string {
 	t.Helper()
 	b, err := os.ReadFile("/sys/class/net/" + r.dev + "/" + file)
 	must(t, err)
-	return trim(b)
+	return strings.TrimSpace(string(b))
 }
 
 func (r real) testLink(t *testing.T, queues int) {
