@@ -3,7 +3,6 @@ package ui
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -77,14 +76,19 @@ func blanks(n int) string {
 	return strings.Repeat(" ", n)
 }
 
-// cells is the width of a text; escape sequences have none.
+// cells is the width of a text; escape sequences have none. Letters and the signs we draw with are counted here, all else
+// is left to the tables of x/ansi.
 func cells(s string) int {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf || s[i] < ' ' {
+	n := 0
+	for _, c := range s {
+		switch {
+		case c >= ' ' && c < 0x7f, c >= 0x2500 && c <= 0x259f, c > 0x2800 && c <= 0x28ff:
+			n++
+		default:
 			return ansi.StringWidth(s)
 		}
 	}
-	return len(s)
+	return n
 }
 
 // clean takes everything out of a foreign text that could move the cursor or hide what it says: control characters,

@@ -12,6 +12,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
 
 	"wirespeed/engine"
 	"wirespeed/ui/control"
@@ -52,8 +53,7 @@ func Run(ctx context.Context, run *control.Run, o Options) error {
 func serve(ctx context.Context, run runner, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	th := newTheme(lipgloss.DefaultRenderer(), colorful(os.Getenv), glyphsFor(os.Getenv))
-	m := newModel(ctx, run, th, o.every())
+	m := newModel(ctx, run, themeFor(os.Getenv), o.every())
 	m.noSuspend = o.NoSuspend
 
 	var p *tea.Program
@@ -122,6 +122,19 @@ func (w *work) end() {
 	w.ended = true
 	w.mu.Unlock()
 	w.under.Wait()
+}
+
+// themeFor chooses colours and signs for the terminal.
+func themeFor(env func(string) string) *Theme {
+	r := lipgloss.NewRenderer(os.Stdout)
+	r.SetHasDarkBackground(lipgloss.HasDarkBackground()) // asked for when the program began: now the answer would be taken for keys
+	switch {
+	case env("TERM") == dumbTerm:
+		r.SetColorProfile(termenv.Ascii)
+	case !colorful(env):
+		r.SetColorProfile(termenv.ANSI) // for bold, faint and reverse
+	}
+	return newTheme(r, colorful(env), glyphsFor(env))
 }
 
 // colorful says whether colours are wanted (no-color.org) and there.

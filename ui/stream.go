@@ -41,7 +41,7 @@ func (m *model) streamRows(w, high int) []string {
 		return append([]string{r.full()}, m.factRows(facts[1:], w, 2)...)
 	}
 	zone := cells(digits[0])
-	if gap := m.digitsNS(v.Fast.TX, high); gap != nil && zone+cells(gap[0])+2*factWidth <= w {
+	if gap := m.digitsNS(v.Fast.TX, high, w-zone-2*factWidth); gap != nil {
 		digits, zone = beside(digits, zone, gap), zone+cells(gap[0])
 	}
 	across := (w - zone) / factWidth
@@ -68,14 +68,14 @@ func (m *model) digits(f control.Flow, high, w int) []string {
 	return nil
 }
 
-// digitsNS is the time of a packet as large as the rate, for wide screens.
-func (m *model) digitsNS(f control.Flow, high int) []string {
-	const widest = "999,999.9"
+// digitsNS is the time of a packet as large as the rate, for screens that have w cells for it.
+func (m *model) digitsNS(f control.Flow, high, w int) []string {
+	const widest, last = "999,999.9", " /packet"
 	text := nsOr(f.NS)
-	if high < 5 || largeWidth(text) > largeWidth(widest) {
+	if high < 5 || largeWidth(text) > largeWidth(widest) || w < largeWidth(widest)+len(last)+3 {
 		return nil
 	}
-	return m.lettered(text, widest, " ns", " /packet", high)
+	return m.lettered(text, widest, " ns", last, high)
 }
 
 // lettered draws a number in the digits of a height, with words beside its first and last line, in a zone at least as
