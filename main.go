@@ -1,7 +1,5 @@
-// Command wirespeed is a live traffic console for Linux: see README.md, or wirespeed --help.
-//
-// This file is the wiring: the command line, the choice of lab or device, the two processes (ui/supervisor) and the choice of front end.
-// In the first process it only reads the command line and supervises; all else happens in the second, the worker.
+// Command wirespeed is a live traffic console for Linux: see README.md, or wirespeed --help. This file is the wiring. Of the two processes
+// (ui/supervisor) the first only reads the command line and supervises; all else happens in the second, the worker.
 package main
 
 import (
@@ -40,8 +38,11 @@ const (
 	notPermitted
 )
 
-// closePatience bounds putting everything back at the end: the engine drains for two seconds at most.
-const closePatience = 4 * time.Second
+// Bounds of waiting for the run while everything is put back, which happens in any case.
+const (
+	inOrder = 4 * time.Second // the engine drains for two seconds at most
+	atOnce  = 200 * time.Millisecond
+)
 
 func main() { os.Exit(program(os.Args[1:])) }
 
@@ -129,22 +130,22 @@ func work(c commandLine) (err error) {
 		}
 	}
 	var run *control.Run
-	putBack := func() (err error) {
+	putBack := func(patience time.Duration) (err error) {
 		if run != nil {
-			ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			err = run.Close(ctx)
 		}
 		return err
 	}
-	engine.Spawn = supervisor.Guarded(func() { _ = putBack() })
+	engine.Spawn = supervisor.Guarded(func() { _ = putBack(atOnce) })
 	if run, err = control.New(o); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, putBack()) }() // also while a panic of this goroutine goes on
+	defer func() { err = errors.Join(err, putBack(inOrder)) }() // also while a panic of this goroutine goes on
 
 	ctx, stop := supervisor.Watch(context.Background(), ends, supervisor.Reactions{
-		Go: engine.Spawn, Resumed: run.Resume, AtOnce: func() { _ = putBack(); os.Exit(128 + int(unix.SIGINT)) },
+		Go: engine.Spawn, Resumed: run.Resume, AtOnce: func() { _ = putBack(atOnce); os.Exit(128 + int(unix.SIGINT)) },
 	})
 	defer stop()
 	plant()
@@ -207,11 +208,10 @@ func printPresets(w io.Writer, name string) error {
 }
 
 func version() string {
-	text := "wirespeed"
 	if info, found := debug.ReadBuildInfo(); found {
-		text += " " + info.Main.Version + " " + info.GoVersion
+		return "wirespeed " + info.Main.Version + " " + info.GoVersion
 	}
-	return text
+	return "wirespeed"
 }
 
 // commandLine is the command line, understood as far as it can be without a device.
@@ -382,7 +382,6 @@ func (c commandLine) options() (o control.Options, err error) {
 
 // help is the text of --help.
 func help() string {
-	var c commandLine
 	return `wirespeed: a live traffic console for Linux
 
   wirespeed [DEV]             the console; no DEV: the lab, a veth pair in a private network namespace
@@ -394,7 +393,7 @@ Not in this version yet: ` + strings.Join(later, ", ") + `.
 
 Options, knobs first (also lines of a script, keys of a preset and, in the console, after ":"):
 
-` + c.flags().FlagUsagesWrapped(120) + `
+` + new(commandLine).flags().FlagUsagesWrapped(120) + `
 Exit code: 0 ok, 1 failed, 2 wrong usage, 3 not permitted.
 Sending on a device needs CAP_NET_RAW: root, or setcap cap_net_raw,cap_net_admin+ep ./wirespeed. The lab needs no rights.
 `
