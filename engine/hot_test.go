@@ -76,5 +76,6 @@ func BenchmarkFill(b *testing.B) {
 	b.ResetTimer()
 	for n := 0; n < b.N; n += maxBatch {
 		w.fill(maxBatch, int64(n))
+		w.frames.tail, w.frames.tailSlot = w.frames.head, w.frames.headSlot
 	}
 }

@@ -154,11 +154,16 @@ func (w *worker) setKind(k kind) {
 	w.counters.kind.Store(uint32(k))
 }
 
+// batchOf is how many frames a batch has at most: as super-frames, whole bursts where they fit.
 func (w *worker) batchOf(k kind) int {
-	if k == segmented {
-		return min(maxSuperFrames, superSlots/2*w.cur.segments)
+	if k != segmented {
+		return maxBatch
 	}
-	return maxBatch
+	n, burst := min(maxSuperFrames, superSlots/2*w.cur.segments), int(w.cur.burst)
+	if burst <= n {
+		return n - n%burst
+	}
+	return n - n%w.cur.segments
 }
 
 // turn waits until the lane that was filled before has all its slots back, so that no frame overtakes another. w.other is nil when it has.
