@@ -2,6 +2,7 @@ package control
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"time"
 
@@ -39,13 +40,8 @@ func (p *panel) rows(r *Run, cfg engine.Config) []Knob {
 	return list
 }
 
-// sameConfig says whether two configurations ask for the same.
-func sameConfig(a, b engine.Config) bool {
-	same := slices.Equal(a.CPUs, b.CPUs) && slices.Equal(a.FlowOffsets, b.FlowOffsets)
-	a.CPUs, b.CPUs, a.FlowOffsets, b.FlowOffsets = nil, nil, nil, nil
-	return same && a.Frame == b.Frame && a.Rate == b.Rate && a.Burst == b.Burst && a.Path == b.Path && a.Segment == b.Segment &&
-		a.Queues == b.Queues && a.Receive == b.Receive
-}
+// sameConfig says whether two configurations ask for the same, also in fields that this package does not know.
+func sameConfig(a, b engine.Config) bool { return reflect.DeepEqual(a, b) }
 
 // sameDevice says whether two devices have the same limits.
 func sameDevice(a, b engine.Device) bool {

@@ -11,6 +11,9 @@ import (
 
 // Tick pulls one snapshot and makes a View of it. One caller at a time; it does not block on the device.
 func (r *Run) Tick() *View {
+	if due := r.Due(); !due.IsZero() && time.Since(due) > veryLate {
+		time.Sleep(signalTime)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.observe()
@@ -19,6 +22,12 @@ func (r *Run) Tick() *View {
 	}
 	return r.view(now)
 }
+
+// A tick that comes very late may be the first thing that happens after a SIGSTOP: Resume, which SIGCONT calls, is to come before it.
+const (
+	veryLate   = 100 * time.Millisecond
+	signalTime = 10 * time.Millisecond
+)
 
 // Last is the last Tick of a run that has ended: a sample under way counts if it has at least half an interval.
 func (r *Run) Last() *View {

@@ -38,10 +38,10 @@ func TestLateTicksMerge(t *testing.T) {
 		start(t, r)
 		time.Sleep(1700 * time.Millisecond) // the next multiple is 0.3 s away: too short for a sample
 		v := r.Tick()
-		if !v.Fresh || v.Sample.Interval != 1700*time.Millisecond || !near(v.Sample.TX.PPS, 1e6, 2) {
+		if !v.Fresh || v.Sample.Interval != 1700*time.Millisecond+signalTime || !near(v.Sample.TX.PPS, 1e6, 2) {
 			t.Errorf("late tick: fresh %v over %v at %f pps", v.Fresh, v.Sample.Interval, v.Sample.TX.PPS)
 		}
-		if v := tick(t, r); v.Sample.Elapsed != 3*time.Second || v.Sample.Interval != 1300*time.Millisecond {
+		if v := tick(t, r); v.Sample.Elapsed != 3*time.Second || v.Sample.Interval != 1300*time.Millisecond-signalTime {
 			t.Errorf("the next sample ends at %v over %v", v.Sample.Elapsed, v.Sample.Interval)
 		}
 	})
@@ -167,6 +167,17 @@ func TestACounterThatWentBackwardsIsSkipped(t *testing.T) {
 		}
 		if v := tick(t, r); !v.Sample.Valid || v.Sample.N != 3 {
 			t.Errorf("the next one: valid %v n %d", v.Sample.Valid, v.Sample.N)
+		}
+	})
+}
+
+func TestResumeComesBeforeALateTick(t *testing.T) {
+	inBubble(t, nil, func(t *testing.T, w *world, r *Run) {
+		start(t, r)
+		time.Sleep(2500 * time.Millisecond) // SIGSTOP; after SIGCONT the tick's timer is first
+		time.AfterFunc(time.Millisecond, r.Resume)
+		if v := r.Tick(); v.Sample.Valid || v.Sample.N != 0 {
+			t.Errorf("the sample of a stopped process: valid %v, n %d", v.Sample.Valid, v.Sample.N)
 		}
 	})
 }

@@ -9,25 +9,27 @@ import (
 	"strings"
 	"time"
 
-	"wirespeed/presets/knob"
 	"wirespeed/ui/control"
 )
 
 // csvWriter prints a header and one row per sample. The columns are those of the JSON sample: one declaration for both.
 type csvWriter struct {
 	out, log io.Writer
-	headed   bool
+	knobs    []string // columns, as of the first sample; nil before it
 }
 
 func (w *csvWriter) sample(v *control.View) error {
 	s := newSample(v)
 	var text strings.Builder
 	rows := csv.NewWriter(&text)
-	if !w.headed {
-		w.headed = true
-		rows.Write(columns(reflect.TypeOf(s), "")) // to memory: no error
+	if w.knobs == nil {
+		w.knobs = []string{}
+		for _, k := range v.Knobs {
+			w.knobs = append(w.knobs, k.Name)
+		}
+		rows.Write(w.columns(reflect.TypeOf(s), "")) // to memory: no error
 	}
-	rows.Write(cells(reflect.ValueOf(s), nil))
+	rows.Write(w.cells(reflect.ValueOf(s), nil))
 	rows.Flush()
 	_, err := io.WriteString(w.out, text.String())
 	return err
@@ -45,18 +47,18 @@ func (w *csvWriter) summary(s control.Summary, _ time.Time) error {
 	return nil
 }
 
-// columns names the scalars of a struct by their path. Lists have none; a map of knobs has one per knob, in the registry's order.
-func columns(t reflect.Type, prefix string) (names []string) {
+// columns names the scalars of a struct by their path. Lists have none; the map of knobs has one per knob, in the panel's order.
+func (w *csvWriter) columns(t reflect.Type, prefix string) (names []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name := prefix + f.Tag.Get("json")
 		switch ft := deref(f.Type); ft.Kind() {
 		case reflect.Struct:
-			names = append(names, columns(ft, name+".")...)
+			names = append(names, w.columns(ft, name+".")...)
 		case reflect.Slice:
 		case reflect.Map:
-			for _, k := range knob.All() {
-				names = append(names, name+"."+k.Name)
+			for _, k := range w.knobs {
+				names = append(names, name+"."+k)
 			}
 		default:
 			names = append(names, name)
@@ -66,24 +68,24 @@ func columns(t reflect.Type, prefix string) (names []string) {
 }
 
 // cells prints the same scalars. What is not known is empty.
-func cells(v reflect.Value, row []string) []string {
+func (w *csvWriter) cells(v reflect.Value, row []string) []string {
 	for i := range v.NumField() {
 		f := v.Field(i)
 		if f.Kind() == reflect.Pointer {
 			if f.IsNil() {
-				row = append(row, make([]string, width(f.Type().Elem()))...)
+				row = append(row, make([]string, w.width(f.Type().Elem()))...)
 				continue
 			}
 			f = f.Elem()
 		}
 		switch f.Kind() {
 		case reflect.Struct:
-			row = cells(f, row)
+			row = w.cells(f, row)
 		case reflect.Slice:
 		case reflect.Map:
-			for _, k := range knob.All() {
+			for _, k := range w.knobs {
 				cell := ""
-				if value := f.MapIndex(reflect.ValueOf(k.Name)); value.IsValid() {
+				if value := f.MapIndex(reflect.ValueOf(k)); value.IsValid() {
 					cell = value.String()
 				}
 				row = append(row, cell)
@@ -98,9 +100,9 @@ func cells(v reflect.Value, row []string) []string {
 }
 
 // width is the number of columns of an unknown value.
-func width(t reflect.Type) int {
+func (w *csvWriter) width(t reflect.Type) int {
 	if t.Kind() == reflect.Struct {
-		return len(columns(t, ""))
+		return len(w.columns(t, ""))
 	}
 	return 1
 }

@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -281,15 +280,6 @@ func kinds(v any, path string, into map[string]string) {
 }
 
 func TestCSVColumnsStandStill(t *testing.T) {
-	names := columns(reflect.TypeFor[sampleJSON](), "")
-	for _, want := range []string{"t", "tx.pps", "tx.source", "rx.dev", "ladder.arrived", "qdisc.kind", "knobs.rate", "knobs.vlan", "lost_no_carrier"} {
-		if !slices.Contains(names, want) {
-			t.Errorf("no column %s", want)
-		}
-	}
-	if dup := slices.Compact(slices.Sorted(slices.Values(names))); len(dup) != len(names) {
-		t.Error("a column is there twice")
-	}
 	var out bytes.Buffer
 	w := csvWriter{out: &out}
 	many := view(3, 1e6)
@@ -303,8 +293,17 @@ func TestCSVColumnsStandStill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 4 || !slices.Equal(rows[0], names) {
-		t.Fatalf("%d rows, header %v", len(rows), rows[0])
+	if len(rows) != 4 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	names := rows[0]
+	for _, want := range []string{"t", "tx.pps", "tx.source", "rx.dev", "ladder.arrived", "qdisc.kind", "knobs.rate", "knobs.cpus", "lost_no_carrier"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no column %s", want)
+		}
+	}
+	if dup := slices.Compact(slices.Sorted(slices.Values(names))); len(dup) != len(names) {
+		t.Error("a column is there twice")
 	}
 	cell := func(row int, name string) string { return rows[row][slices.Index(names, name)] }
 	for _, c := range []struct {
