@@ -261,8 +261,8 @@ func parse(args []string) (commandLine, error) {
 	switch {
 	case c.run.Lab && c.run.Rx != "":
 		return c, usage("--rx %s needs a device to send from: wirespeed run DEV --rx %[1]s (the lab has a receiver of its own)", c.run.Rx)
-	case c.command == "console" && fs.Changed("format"):
-		return c, usage("--format is for `wirespeed run`")
+	case c.command == "console" && (fs.Changed("format") || c.script == "-"):
+		return c, usage("--format, and --script from stdin, are for `wirespeed run`")
 	case c.command != "console" && fs.Changed("hz"):
 		return c, usage("--hz is for the console: use --interval")
 	}

@@ -273,12 +273,7 @@ func TestConsoleSuspends(t *testing.T) {
 	worker := sh.foreground()
 	for range 2 {
 		sh.send("\x1a")
-		sh.expect("(Stopped)")
-		sh.expect("(ready> )")
-		sh.left(before, group)
-		if got := state(worker); got != "T" {
-			t.Errorf("the worker is in state %s, not stopped", got)
-		}
+		sh.suspended(before, group, worker)
 		sh.send("fg\n")
 		sh.expect(`\[\?1049h[^$]*(LAB)`)
 	}

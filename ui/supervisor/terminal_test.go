@@ -64,6 +64,17 @@ func (c *console) left(before unix.Termios, shellGroup int) {
 	}
 }
 
+// suspended waits until the shell has the terminal because the job has stopped.
+func (c *console) suspended(before unix.Termios, shellGroup, worker int) {
+	c.t.Helper()
+	c.expect("(Stopped)")
+	c.expect("(ready> )")
+	c.left(before, shellGroup)
+	if got := state(worker); got != "T" {
+		c.t.Errorf("the worker is in state %s, not stopped", got)
+	}
+}
+
 // status waits for the prompt and asks for the exit code of the last command.
 func (c *console) status(want int) {
 	c.t.Helper()
@@ -147,12 +158,7 @@ func TestSuspend(t *testing.T) {
 			drawing := sh.settings()
 			for range 2 {
 				c.stop(sh, worker, parent(t, worker))
-				sh.expect("(Stopped)")
-				sh.expect("(ready> )")
-				sh.left(before, group)
-				if got := state(worker); got != "T" {
-					t.Errorf("the worker is in state %s, not stopped", got)
-				}
+				sh.suspended(before, group, worker)
 				sh.send("fg\n")
 				sh.expect("(" + c.again + ")")
 				if !eventually(func() bool { return sh.foreground() == worker && sh.settings() == drawing && state(worker) != "T" }) {
@@ -225,12 +231,7 @@ func TestHeadlessOnATerminal(t *testing.T) {
 		worker := number(t, sh.expect(`READY (\d+)`))
 		for range 2 {
 			sh.send("\x1a")
-			sh.expect("(Stopped)")
-			sh.expect("(ready> )")
-			sh.left(before, group)
-			if got := state(worker); got != "T" {
-				t.Errorf("the worker is in state %s, not stopped", got)
-			}
+			sh.suspended(before, group, worker)
 			sh.send("fg\n")
 			if !eventually(func() bool { return state(worker) != "T" && sh.foreground() != group }) {
 				t.Fatalf("after fg the worker is in state %s", state(worker))
