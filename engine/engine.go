@@ -300,7 +300,15 @@ func (e *Engine) watch(r *run) {
 	if e.err == nil && failed == len(r.workers) {
 		e.err = fmt.Errorf("%s: %w", e.dev.Name, r.workers[0].err)
 	}
-	r.ended.Store(e.clock.now())
+	// The run lasted until its last worker stopped sending; draining comes after it.
+	ended := int64(0)
+	for _, w := range r.workers {
+		if w.err != nil {
+			w.last = e.clock.now()
+		}
+		ended = max(ended, w.last)
+	}
+	r.ended.Store(max(ended, r.started+1))
 	close(r.done)
 }
 

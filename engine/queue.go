@@ -29,7 +29,6 @@ type queue struct {
 
 // endpoint is one packet socket with its transmit ring.
 type endpoint struct {
-	conn *packet.Conn
 	ring *tpacket.Ring
 	fd   int
 }
@@ -54,18 +53,18 @@ func openEndpoint(dev Device, number, slots, maxFrame int) (*endpoint, error) {
 	if err != nil {
 		return nil, socketError(fmt.Sprintf("open packet socket on %s", dev.Name), err)
 	}
-	fd, err := descriptor(conn)
+	fd, err := detach(conn)
 	if err != nil {
-		return nil, errors.Join(err, conn.Close())
+		return nil, err
 	}
 	ring, err := tpacket.Open(uintptr(fd), slots, maxFrame)
 	if err != nil {
-		return nil, errors.Join(socketError(fmt.Sprintf("open ring on %s queue %d", dev.Name, number), err), conn.Close())
+		return nil, errors.Join(socketError(fmt.Sprintf("open ring on %s queue %d", dev.Name, number), err), unix.Close(fd))
 	}
-	return &endpoint{conn: conn, ring: ring, fd: fd}, nil
+	return &endpoint{ring: ring, fd: fd}, nil
 }
 
-func (e *endpoint) close() error { return errors.Join(e.ring.Close(), e.conn.Close()) }
+func (e *endpoint) close() error { return errors.Join(e.ring.Close(), unix.Close(e.fd)) }
 
 func (q *queue) close() error {
 	err := q.frames.close()
@@ -93,6 +92,19 @@ func (e *endpoint) setBypass(on bool) error {
 		return fmt.Errorf("PACKET_QDISC_BYPASS: %w", err)
 	}
 	return nil
+}
+
+// detach takes the socket out of conn, which is closed. A packet.Conn is registered with the runtime's poller, and every buffer that the kernel frees
+// makes the socket writable: at a million frames a second that alone kept a thread busy.
+func detach(conn *packet.Conn) (fd int, err error) {
+	fd, err = descriptor(conn)
+	if err == nil {
+		fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	}
+	if err = errors.Join(err, conn.Close()); err != nil {
+		return -1, fmt.Errorf("packet socket: %w", err)
+	}
+	return fd, nil
 }
 
 // descriptor is the socket's number. It stays valid while conn is open; its owner closes conn only when nobody uses the number any more.

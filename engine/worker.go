@@ -45,6 +45,7 @@ type worker struct {
 	down     bool // the kernel said ENETDOWN
 
 	tally tally
+	last  int64 // when it stopped sending
 	err   error // why it failed; others read it once counters.state is Failed
 }
 
@@ -238,6 +239,7 @@ func (w *worker) park(now int64) (int64, error) {
 // drain waits for the slots that the kernel still has, at most two seconds.
 func (w *worker) drain(now int64) error {
 	w.counters.state.Store(uint32(Draining))
+	w.last = now
 	for start := now; ; {
 		if err := w.reapAll(); err != nil {
 			return err
