@@ -68,6 +68,39 @@ func runDelay(t *testing.T, pid, tid int) time.Duration {
 	return time.Duration(waited)
 }
 
+// workerDelay is the runDelay of the first worker so far.
+func workerDelay(t *testing.T, e *Engine) time.Duration {
+	t.Helper()
+	var s Snapshot
+	e.Snapshot(&s)
+	return runDelay(t, os.Getpid(), s.Workers[0].TID)
+}
+
+// patience is how long a test of times waits for a moment without other load on the machine.
+const patience = time.Minute
+
+// undisturbed tries until other load has kept the sender waiting for less than limit: other tries say nothing of its timing. Only then it lets try
+// judge.
+func undisturbed(t *testing.T, limit time.Duration, try func(t *testing.T) (delay time.Duration, judge func())) {
+	t.Helper()
+	for i, end := 1, time.Now().Add(patience); ; i++ {
+		done := false
+		t.Run(fmt.Sprintf("try %d", i), func(t *testing.T) {
+			delay, judge := try(t)
+			t.Logf("other load: %v", delay)
+			if done = delay < limit; done {
+				judge()
+			}
+		})
+		switch {
+		case done || t.Failed():
+			return
+		case time.Now().After(end):
+			t.Fatalf("for %v other load kept the sender waiting at each try", patience)
+		}
+	}
+}
+
 // trip is one stay off the CPU and what was seen of it.
 type trip struct {
 	delay                          time.Duration // the sender waited for other load besides
@@ -150,44 +183,41 @@ func TestTimeOffTheCPU(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tx, rx := pair(t, 1)
-			var tr trip
-			// A trip on which other load took the CPU away as well says nothing: take another.
-			const patience = time.Minute
-			for end := time.Now().Add(patience); ; {
-				if tr = takeTrip(t, tx, rx, tt.away, tt.back); tr.delay < time.Millisecond {
-					break
-				}
-				if time.Now().After(end) {
-					t.Fatalf("for %v other load always took the CPU away too, %v the last time", patience, tr.delay)
-				}
-			}
-			a := tr.account
-			t.Logf("%+v; %d frames in the %v after", a, tr.caught.Count-tr.before.Count, tr.caught.At-tr.before.At)
-			if tr.before.Count != tr.stopped.Count {
-				t.Fatalf("%d frames arrived from a stopped process", tr.before.Count-tr.stopped.Count)
-			}
-			// Never more than twice the rate, and all of the debt of up to 100 ms.
-			after := (tr.caught.At - tr.before.At + tr.caught.Err + tr.before.Err).Seconds()
-			owed := min(tr.before.At-tr.stopped.At, 100*time.Millisecond).Seconds()
-			got := tr.caught.Count - tr.before.Count
-			if most := uint64(2 * after * tripPPS); got > most {
-				t.Errorf("%d frames arrived in the %.3f s after the stop, want at most %d", got, after, most)
-			}
-			if least := uint64((after + owed - 0.003) * tripPPS); got < least {
-				t.Errorf("%d frames arrived in the %.3f s after the stop, want at least %d: the debt too", got, after, least)
-			}
-			// Back on schedule: from then on just the rate.
-			if rate := float64(tr.later.Count-tr.caught.Count) / (tr.later.At - tr.caught.At).Seconds(); rate > 1.01*tripPPS || rate < 0.99*tripPPS {
-				t.Errorf("%0.f pps from %v after the stop on, want %d", rate, tt.back, tripPPS)
-			}
-			if a.Asked-a.Missed-a.Ring > 20 {
-				t.Errorf("asked %d, sent %d, missed %d: the account does not add up", a.Asked, a.Ring, a.Missed)
-			}
-			away := (tr.before.At - tr.stopped.At).Seconds()
-			if least, most := max(0, away-0.1)*tripPPS, max(0, away-0.09)*tripPPS; float64(a.Missed) < least || float64(a.Missed) > most {
-				t.Errorf("%d frames missed, want %.0f to %.0f", a.Missed, least, most)
-			}
+			undisturbed(t, time.Millisecond, func(t *testing.T) (time.Duration, func()) {
+				tx, rx := pair(t, 1)
+				tr := takeTrip(t, tx, rx, tt.away, tt.back)
+				return tr.delay, func() { tr.judge(t, tt.back) }
+			})
 		})
+	}
+}
+
+// judge holds a trip against the debt rule.
+func (tr *trip) judge(t *testing.T, back time.Duration) {
+	a := tr.account
+	t.Logf("%+v; %d frames in the %v after", a, tr.caught.Count-tr.before.Count, tr.caught.At-tr.before.At)
+	if tr.before.Count != tr.stopped.Count {
+		t.Fatalf("%d frames arrived from a stopped process", tr.before.Count-tr.stopped.Count)
+	}
+	// Never more than twice the rate, and all of the debt of up to 100 ms.
+	after := (tr.caught.At - tr.before.At + tr.caught.Err + tr.before.Err).Seconds()
+	owed := min(tr.before.At-tr.stopped.At, 100*time.Millisecond).Seconds()
+	got := tr.caught.Count - tr.before.Count
+	if most := uint64(2 * after * tripPPS); got > most {
+		t.Errorf("%d frames arrived in the %.3f s after the stop, want at most %d", got, after, most)
+	}
+	if least := uint64((after + owed - 0.003) * tripPPS); got < least {
+		t.Errorf("%d frames arrived in the %.3f s after the stop, want at least %d: the debt too", got, after, least)
+	}
+	// Back on schedule: from then on just the rate.
+	if rate := float64(tr.later.Count-tr.caught.Count) / (tr.later.At - tr.caught.At).Seconds(); rate > 1.01*tripPPS || rate < 0.99*tripPPS {
+		t.Errorf("%0.f pps from %v after the stop on, want %d", rate, back, tripPPS)
+	}
+	if a.Asked-a.Missed-a.Ring > 20 {
+		t.Errorf("asked %d, sent %d, missed %d: the account does not add up", a.Asked, a.Ring, a.Missed)
+	}
+	away := (tr.before.At - tr.stopped.At).Seconds()
+	if least, most := max(0, away-0.1)*tripPPS, max(0, away-0.09)*tripPPS; float64(a.Missed) < least || float64(a.Missed) > most {
+		t.Errorf("%d frames missed, want %.0f to %.0f", a.Missed, least, most)
 	}
 }

@@ -127,6 +127,9 @@ func (r *Run) apply(cfg engine.Config) error {
 	r.mix()
 	r.maxed = r.maxed || cfg.Rate.IsMax()
 	r.mu.Unlock()
+	if r.isRunning() {
+		r.prepareSegments(cfg)
+	}
 	if err := r.eng.Apply(cfg); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (r *Run) stop() error {
 	}
 	err := r.eng.Stop()
 	r.end(run)
-	return errors.Join(err, r.steering.restore())
+	return errors.Join(err, r.restore())
 }
 
 // Close stops the run, puts back what it changed and frees everything. It may be called again and from anywhere, a panicking goroutine
@@ -67,7 +67,7 @@ func (r *Run) Close(ctx context.Context) error {
 	case err := <-finished:
 		return err
 	case <-ctx.Done():
-		return errors.Join(context.Cause(ctx), r.steering.restore())
+		return errors.Join(context.Cause(ctx), r.restore())
 	}
 }
 
@@ -88,7 +88,7 @@ func (r *Run) close() error {
 // free closes and restores what New has opened so far.
 func (r *Run) free() error {
 	r.die()
-	errs := []error{r.steering.restore()}
+	errs := []error{r.restore()}
 	if r.eng != nil {
 		errs = append(errs, r.eng.Close())
 	}

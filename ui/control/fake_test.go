@@ -54,6 +54,8 @@ type world struct {
 	qdisc   *nic.Qdisc
 	pause   error
 
+	whole, fixed bool // the device takes super-frames whole, and cannot be told not to
+
 	xps      map[int][]int
 	xpsErr   error
 	restored []int
@@ -268,6 +270,31 @@ func (w fakeDevice) QueueBytes() ([]uint64, error) {
 }
 
 func (w fakeDevice) InFlight(int) (uint64, error) { return 0, nic.ErrNotSupported }
+
+func (w fakeDevice) Feature(string) (nic.Feature, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return nic.Feature{On: w.whole, Requested: w.whole, Fixed: w.fixed}, nil
+}
+
+func (w fakeDevice) SetFeature(_ string, on bool) (func() error, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	was := w.whole
+	if was == on {
+		return nil, nil
+	}
+	if w.fixed {
+		return nil, nic.ErrNotSupported
+	}
+	w.whole = on
+	return func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.whole = was
+		return nil
+	}, nil
+}
 
 func (w fakeDevice) XPS(q int) ([]int, error) {
 	w.mu.Lock()

@@ -40,6 +40,8 @@ type device interface {
 	Pause() (nic.Pause, error)
 	Qdisc() (nic.Qdisc, error)
 	InFlight(queue int) (uint64, error)
+	Feature(name string) (nic.Feature, error)
+	SetFeature(name string, on bool) (restore func() error, err error)
 	Protected() (why string, err error)
 }
 

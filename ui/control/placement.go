@@ -14,8 +14,8 @@ import (
 // placement is which transmit queue each worker's frames really take, and what was changed on the device to make it so. Its methods may
 // be called from any goroutine: a panicking one must be able to put the device back.
 type placement struct {
+	changes
 	mu    sync.Mutex
-	undo  []func() error
 	of    []int  // queue of worker i, -1 unknown
 	found string // which queues are really used, "" where each worker has its own
 }
@@ -51,18 +51,6 @@ func (p *placement) settle(of []int, words string) {
 	p.of, p.found = of, words
 }
 
-// restore puts the device back, last change first. Again it does nothing.
-func (p *placement) restore() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var errs []error
-	for _, undo := range slices.Backward(p.undo) {
-		errs = append(errs, undo())
-	}
-	p.undo = nil
-	return errors.Join(errs...)
-}
-
 // steer gives each worker a queue of its own through XPS, which both paths obey. If it cannot, nothing has changed.
 func (p *placement) steer(d steerer, cpus []int) error {
 	for queue, cpu := range cpus {
@@ -70,9 +58,7 @@ func (p *placement) steer(d steerer, cpus []int) error {
 		if err != nil {
 			return errors.Join(err, p.restore())
 		}
-		p.mu.Lock()
-		p.undo = append(p.undo, undo)
-		p.mu.Unlock()
+		p.keep(undo)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type panel struct {
 	at   time.Time
 	cfg  engine.Config
 	dev  engine.Device
+	slot string
 }
 
 // panelPeriod is how long a row may be older than the device.
@@ -25,7 +26,8 @@ const panelPeriod = time.Second
 
 // rows returns the knobs as they stand. The caller holds r.mu and must not write to them.
 func (p *panel) rows(r *Run, cfg engine.Config) []Knob {
-	if time.Since(p.at) < panelPeriod && p.list != nil && sameConfig(p.cfg, cfg) && sameDevice(p.dev, r.engDev) {
+	slots := r.rows.slots()
+	if time.Since(p.at) < panelPeriod && p.list != nil && sameConfig(p.cfg, cfg) && sameDevice(p.dev, r.engDev) && p.slot == slots {
 		return p.list
 	}
 	b := r.bench()
@@ -35,8 +37,19 @@ func (p *panel) rows(r *Run, cfg engine.Config) []Knob {
 		list = append(list, Knob{
 			Name: k.Name, Group: string(k.Group), Value: k.Get(b), Detail: k.Detail(b), Help: k.Help, Reason: k.Unavailable(b),
 		})
+		row := &list[len(list)-1]
+		switch { // what the workers do about it is not known to the knobs
+		case slots == "" || row.Detail != "":
+		case k.Name == "slot":
+			row.Detail = slots
+		case k.Name == "burst" && cfg.Burst > 1:
+			row.Detail = "segmented"
+			if slots != "segmented" {
+				row.Detail = "back to back"
+			}
+		}
 	}
-	*p = panel{list: list, at: time.Now(), cfg: cfg, dev: r.engDev}
+	*p = panel{list: list, at: time.Now(), cfg: cfg, dev: r.engDev, slot: slots}
 	return list
 }
 
@@ -66,7 +79,7 @@ func (w *rows) update(r *Run, prev, now look) {
 	for i, n := range now.engine.Workers {
 		b, p := at(w.base, i, n), at(prev.engine.Workers, i, n)
 		q := Queue{
-			Queue: r.steering.queue(i), CPU: n.CPU, InKernel: n.InKernel, State: n.State,
+			Queue: r.steering.queue(i), CPU: n.CPU, InKernel: n.InKernel, State: n.State, Slot: n.Kind,
 			RingFull: n.RingFull - b.RingFull, Retries: n.Retries - b.Retries, Errors: n.Errors - b.Errors,
 		}
 		if n.Err != nil {
@@ -95,6 +108,18 @@ func (w *rows) update(r *Run, prev, now look) {
 		list[i] = q
 	}
 	w.list = list
+}
+
+// slots is the kind of slots that all running workers fill, "" where there is none or more than one.
+func (w *rows) slots() string {
+	var kind string
+	for _, q := range w.list {
+		if q.State != engine.Running || kind != "" && q.Slot != kind {
+			return ""
+		}
+		kind = q.Slot
+	}
+	return kind
 }
 
 // at is the earlier state of worker i, zero if another worker had its place: a count never runs backwards.

@@ -46,6 +46,7 @@ type Run struct {
 	log    journal
 
 	steering *placement // locks itself
+	offloads changes    // likewise
 
 	cmd      sync.Mutex // held by whoever changes the run; guards the next two
 	closed   bool
@@ -116,6 +117,7 @@ func (r *Run) Start() error {
 		return err
 	}
 	r.place()
+	r.prepareSegments(r.eng.Config())
 
 	r.mu.Lock()
 	defer r.mu.Unlock()

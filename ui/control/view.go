@@ -95,6 +95,7 @@ type Queue struct {
 	InDevice                  *float64 // frames, nil without BQL
 	RingFull, Retries, Errors uint64
 	State                     engine.State
+	Slot                      string // how frames stand in the ring: linear, plain, segmented
 	Err                       string
 }
 

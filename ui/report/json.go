@@ -75,6 +75,7 @@ type (
 		RingFull uint64   `json:"ring_full"`
 		Retries  uint64   `json:"retries"`
 		Errors   uint64   `json:"errors"`
+		Slot     string   `json:"slot"` // linear, plain or segmented
 		User     float64  `json:"user"` // shares of a CPU, 0 to 1
 		Kernel   float64  `json:"kernel"`
 		Spin     float64  `json:"spin"`
@@ -185,7 +186,7 @@ func newSample(v *control.View) sampleJSON {
 	}
 	for i, q := range v.Queues {
 		o.Queues[i] = queueJSON{
-			CPU: q.CPU, PPS: q.PPS, InKernel: q.InKernel, InDevice: q.InDevice, RingFull: q.RingFull, Retries: q.Retries, Errors: q.Errors,
+			CPU: q.CPU, PPS: q.PPS, InKernel: q.InKernel, InDevice: q.InDevice, RingFull: q.RingFull, Retries: q.Retries, Errors: q.Errors, Slot: q.Slot,
 			User: q.User, Kernel: q.Kernel, Spin: q.Spin, Wait: q.Wait, State: q.State.String(), Error: word(q.Err),
 		}
 		if q.Queue >= 0 {
