@@ -218,7 +218,7 @@ func (f *fakeRun) view(fresh bool) *control.View {
 	if f.lab {
 		v.Device = control.DeviceView{
 			Link: nic.Link{Name: "v0", Driver: "veth", MTU: 1500, Up: true, Carrier: true, TxQueues: 2, Qdisc: "noqueue"},
-			Lab:  true, Rx: "v1", Pause: "veth has no pause frames", To: "02:00:00:00:00:fe 198.18.0.2:9",
+			Lab:  true, Rx: "v1", Pause: "none", To: "02:00:00:00:00:fe 198.18.0.2:9",
 		}
 	}
 	if rate, err := c.Rate.PPS(c.Frame.Size, f.bench.Device); err == nil && rate != nil {

@@ -17,13 +17,15 @@ func stateText(s engine.State, th *Theme) (ink, string) {
 	return inks[s], th.Glyphs.States[s] + " " + strings.ReplaceAll(s.String(), "_", " ")
 }
 
-// headerRows are the first two lines: what sends and in which state, where to and what.
+// headerRows are the first two lines: what sends and in which state, where to and what. Facts of the device that find no
+// room beside the state go to the second line.
 func (m *model) headerRows(w int) []string {
-	return []string{m.deviceRow(w), m.streamRow(w)}
+	first, rest := m.deviceRow(w)
+	return []string{first, m.streamRow(w, rest)}
 }
 
-// deviceRow keeps the state at its right; what of the device does not fit beside it is left out from the end.
-func (m *model) deviceRow(w int) string {
+// deviceRow keeps the state at its right, and returns the facts it had no room for.
+func (m *model) deviceRow(w int) (line string, rest []headerFact) {
 	v, th := m.view, m.theme
 	k, state := stateText(v.State, th)
 	clock := " " + clockText(v.Elapsed)
@@ -36,7 +38,6 @@ func (m *model) deviceRow(w int) string {
 		stateW += cells(badge) + 1
 	}
 	r := newRow(w)
-	room := w - stateW - 1
 	if v.Device.Lab {
 		r.put(th.Text, " ").put(th.Badge, " LAB ")
 	}
@@ -44,70 +45,91 @@ func (m *model) deviceRow(w int) string {
 	if v.Device.Rx != "" {
 		r.put(th.Dim, " "+th.Glyphs.To+" ").put(th.Strong, clean(v.Device.Rx))
 	}
-	for _, f := range m.deviceFacts() {
-		if r.w+2+cells(f) > room {
-			break
-		}
-		r.put(th.Text, "  ")
-		if word, value, ok := strings.Cut(f, "\t"); ok {
-			r.put(th.Dim, word+" ").put(th.Text, value)
-		} else {
-			r.put(th.Text, f)
-		}
+	rest = m.deviceFacts()
+	for len(rest) > 0 && r.w+2+rest[0].width() < w-stateW {
+		rest[0].put(r.put(th.Text, "  "), th)
+		rest = rest[1:]
 	}
 	r.pad(w - stateW)
 	if badge != "" {
 		r.put(th.Badge, badge).put(th.Text, " ")
 	}
-	return r.put(k, state).put(th.Text, clock).put(th.Text, " ").full()
+	return r.put(k, state).put(th.Text, clock).put(th.Text, " ").full(), rest
 }
 
-// deviceFacts are the words of the header; "word\tvalue" draws the word dim.
-func (m *model) deviceFacts() []string {
+// headerFact is a value with the word before it, where it needs one.
+type headerFact struct{ word, value string }
+
+func (f headerFact) width() int { return cells(f.word) + cells(f.value) }
+
+func (f headerFact) put(r *row, th *Theme) { r.put(th.Dim, f.word).put(th.Text, f.value) }
+
+func (m *model) deviceFacts() []headerFact {
 	v := m.view
 	l := v.Device.Link
-	speed := speedText(v.Device.Speed)
-	if v.Device.Stated {
-		speed += " (stated)"
-	}
-	driver := clean(l.Driver)
-	if driver == "" {
-		driver = unknown
+	speed := headerFact{"", speedText(v.Device.Speed)}
+	switch {
+	case v.Device.Speed == 0:
+		speed.word = "speed "
+	case v.Device.Stated:
+		speed.value += " stated"
 	}
 	queues := strconv.Itoa(l.TxQueues) + " queues"
 	if l.TxQueues == 1 {
 		queues = "1 queue"
 	}
-	qdisc := clean(l.Qdisc)
-	if qdisc == "" {
-		qdisc = unknown
+	facts := []headerFact{
+		{"", textOr(clean(l.Driver))}, speed, {"mtu ", strconv.Itoa(l.MTU)}, {"", queues}, {"", textOr(clean(l.Qdisc))},
 	}
-	facts := []string{driver, "speed\t" + speed, "mtu\t" + strconv.Itoa(l.MTU), queues, "qdisc\t" + qdisc}
-	if p := knobValue(v, "path"); p != "" {
-		facts = append(facts, "path\t"+clean(p))
+	if l.Qdisc == "" {
+		facts[len(facts)-1].word = "qdisc "
 	}
-	if p := v.Device.Pause; p != "" {
-		facts = append(facts, "pause\t"+clean(p))
+	if k := knobOf(v, "path"); k != nil {
+		facts = append(facts, headerFact{"path ", m.value(*k)})
 	}
-	return facts
+	return append(facts, headerFact{"pause ", textOr(clean(v.Device.Pause))})
 }
 
-// streamRow says where the frames go, or why none do.
-func (m *model) streamRow(w int) string {
+// streamRow says where the frames go and how large they are, or why none do.
+func (m *model) streamRow(w int, facts []headerFact) string {
 	v, th := m.view, m.theme
 	r := newRow(w)
 	if v.Why != "" {
 		return r.put(th.Text, " ").clip(th.Warn, clean(v.Why), w-2, th.Glyphs.Cut).full()
 	}
-	r.put(th.Dim, " to ").put(th.Text, clean(v.Device.To))
+	all := []headerFact{{"to ", textOr(clean(v.Device.To))}}
 	if k := knobOf(v, "size"); k != nil {
-		s := clean(k.Detail)
-		if s == "" || s == unknown {
-			s = clean(k.Value)
+		all = append(all, headerFact{"", sizeText(*k, w < 110)})
+	}
+	all = append(all, facts...)
+	sum := 0
+	for _, f := range all {
+		sum += f.width() + 2
+	}
+	gap := "  "
+	if sum > w {
+		gap = " "
+	}
+	r.put(th.Text, " ")
+	for i, f := range all {
+		if i > 0 {
+			r.put(th.Text, gap)
 		}
-		r.put(th.Dim, "  frame ").put(th.Text, s)
+		f.put(r, th)
 	}
 	return r.full()
+}
+
+// sizeText is the size of a frame in all three ways of counting.
+func sizeText(k control.Knob, short bool) string {
+	s := shortDetail(k.Value, k.Detail)
+	if s == "" {
+		return clean(k.Value)
+	}
+	if short {
+		s = strings.NewReplacer("with FCS", "FCS", "on the wire", "wire").Replace(s)
+	}
+	return s
 }
 
 func knobOf(v *control.View, name string) *control.Knob {

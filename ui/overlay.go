@@ -90,7 +90,7 @@ func (o *helpText) rows(m *model, w, h int) []string {
 	lines = o.cut(lines, h-1)
 	remark := ""
 	if o.lines > o.page {
-		remark = m.keys.Down.Help().Key + " more"
+		remark = th.Glyphs.key(m.keys.Down) + " more"
 	}
 	return append([]string{rule(th, w, "help", remark)}, lines...)
 }
@@ -101,7 +101,7 @@ func keyLines(k KeyMap, th *Theme, w int) []string {
 		out = append(out, newRow(w).put(th.Dim, " "+s.name).full())
 		for _, b := range s.keys {
 			r := newRow(w)
-			r.put(th.Key, "   "+b.Help().Key).pad(14).put(th.Text, b.Help().Desc)
+			r.put(th.Key, "   "+th.Glyphs.key(b)).pad(14).put(th.Text, th.Glyphs.text(b.Help().Desc))
 			out = append(out, r.full())
 		}
 	}
@@ -158,22 +158,20 @@ func (o *pauseText) rows(m *model, w, h int) []string {
 		lines = append(lines, newRow(w).put(th.Text, " "+s).full())
 	}
 	lines = append(lines, "")
-	if hasPause(d.Pause) {
-		lines = append(lines, newRow(w).put(th.Text, " This version shows the setting and does not change it. To turn it off: ").full(),
-			newRow(w).put(th.Key, "   ethtool -A "+name+" autoneg off rx off tx off").full())
-	} else {
-		lines = append(lines, newRow(w).put(th.Text, " There is nothing to set on this device.").full())
+	say := func(k ink, text string) { lines = append(lines, newRow(w).put(k, text).full()) }
+	switch d.Pause {
+	case "none":
+		say(th.Text, " Nothing to set: the driver "+textOr(clean(d.Link.Driver))+" has no flow control.")
+	case "off":
+		say(th.Text, " It is off, as a measurement wants it. This version shows the setting; to change it:")
+		say(th.Key, "   ethtool -A "+name+" autoneg off rx on tx on")
+	case "rx", "tx", "rx+tx":
+		say(th.Text, " This version shows the setting; to turn it off:")
+		say(th.Key, "   ethtool -A "+name+" autoneg off rx off tx off")
+	default:
+		say(th.Text, " The driver did not say how it is set.")
 	}
 	return lines[:min(len(lines), h)]
-}
-
-// hasPause says whether the header's words are a setting; otherwise they are the reason why there is none.
-func hasPause(s string) bool {
-	switch word, _, _ := strings.Cut(s, " "); word {
-	case "off", "rx", "tx", "rx+tx", "on", "auto", "autoneg":
-		return true
-	}
-	return false
 }
 
 func textOr(s string) string {

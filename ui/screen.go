@@ -135,7 +135,7 @@ func (m *model) hintRow(w int) string {
 	}
 	r := newRow(w)
 	for _, h := range hints {
-		name := h.key.Help().Key
+		name := th.Glyphs.key(h.key)
 		if r.w+cells(name)+cells(h.word)+3 > w {
 			break
 		}
@@ -173,14 +173,15 @@ func (m *model) compact(w, h int) []string {
 			out = append(out, lines...)
 		}
 	}
-	add(4, m.deviceRow(w))
+	device, rest := m.deviceRow(w)
+	add(4, device)
 	add(5, m.averageRow(w))
 	add(6, m.askedRow(w))
 	if k := m.panel.current(m.view.Knobs); k != nil {
 		add(3, m.knobRow(w, *k))
 	}
 	add(8, m.ladderShort(w)...)
-	add(10, m.streamRow(w))
+	add(10, m.streamRow(w, rest))
 	add(7, m.logRows(w, 1)...)
 	if rest := h - 1 - len(out); rest >= 5 && w >= 40 {
 		out = append(out, m.chartRows(w+2, rest)...)

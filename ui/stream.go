@@ -38,7 +38,7 @@ func (m *model) streamRows(w, high int) []string {
 		r := newRow(w)
 		r.put(th.Strong, " TX ").right(th.TX, rate(v.Fast.TX), factValue).put(th.Strong, " pps")
 		r.put(facts[0].ink, "   "+facts[0].value).put(th.Dim, " "+facts[0].unit)
-		return append([]string{r.full()}, m.factRows(facts[1:], w, 2)...)
+		return append([]string{r.full()}, m.factRows(facts[1:], w, 4)...)
 	}
 	zone := cells(digits[0])
 	if gap := m.digitsNS(v.Fast.TX, high, w-zone-2*factWidth); gap != nil {

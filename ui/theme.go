@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"github.com/charmbracelet/bubbles/key"
 	"github.com/charmbracelet/lipgloss"
 )
 
@@ -25,6 +26,20 @@ var unicodeGlyphs = glyphs{
 var asciiGlyphs = glyphs{
 	Rule: "-", Bar: "|", Mark: "^", Pick: ">", More: "v", Cut: "~", PlusMinus: "+-", Dot: "-", To: "->", Line: ":",
 	States: [6]string{"o", "*", "!", "~", "x", "="},
+}
+
+// arrows are the names of keys where the terminal has no arrows.
+var arrows = strings.NewReplacer("↑", "up", "↓", "down", "←→", "left/right", "←", "left", "→", "right")
+
+// key is how a key is written on the screen.
+func (g glyphs) key(b key.Binding) string { return g.text(b.Help().Key) }
+
+// text is a text that may hold arrows.
+func (g glyphs) text(s string) string {
+	if g.Braille {
+		return s
+	}
+	return arrows.Replace(s)
 }
 
 // Theme is every colour and sign of the console. A colour never stands alone: a word or a sign says the same.
