@@ -3,8 +3,6 @@ package ui
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"wirespeed/ui/control"
 )
 
@@ -179,6 +177,3 @@ func filled(lines []string, w, h int) []string {
 	}
 	return lines[:h]
 }
-
-// stripped is a line without its escape sequences.
-func stripped(s string) string { return ansi.Strip(s) }

@@ -32,7 +32,6 @@ func (m *model) lines(w, h int) []string {
 type plan struct {
 	digits         int // height of the large number
 	gap            int // blank lines around it
-	body           int // charts and panel
 	panelW         int
 	queues, ladder int // lines of the table; of the ladder beside it, 0: short, below
 	marks, log     int
