@@ -91,11 +91,8 @@ func printResult(w io.Writer, s control.Summary) {
 	}
 	// A terminal that has gone takes nothing: there is nobody to tell.
 	fmt.Fprintln(w, s.Result)
-	for _, e := range s.Marks {
-		fmt.Fprintf(w, "  %s: %s, %s pps, %s ns/packet over %d samples\n", clean(e.Mark), clean(e.Label), ppsText(e.PPS), groupf(e.MeanNS, 3), e.N)
-	}
-	if s.Diff != nil {
-		fmt.Fprintln(w, "  "+diffText(s.Diff, unicodeGlyphs.PlusMinus))
+	for _, line := range s.Kept() {
+		fmt.Fprintln(w, "  "+clean(line))
 	}
 }
 
