@@ -182,7 +182,7 @@ func (r *Run) why(now look) string {
 		return now.engine.Err.Error()
 	case !r.link.Carrier && !r.downSince.IsZero():
 		return fmt.Sprintf("no carrier on %s for %.1f s", r.link.Name, now.at.Sub(r.downSince).Seconds())
-	case !r.link.Carrier:
+	case !r.link.Carrier, now.engine.State == engine.NoCarrier: // the workers know first
 		return "no carrier on " + r.link.Name
 	}
 	return ""
