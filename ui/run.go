@@ -27,7 +27,7 @@ type Options struct {
 const (
 	defaultRate = 4
 	fastestRate = 20
-	framesASec  = 12 // of bubbletea's renderer, at the least: each costs, also where nothing has changed
+	framesASec  = 10 // of bubbletea's renderer, at the least: each costs, also where nothing has changed
 )
 
 func (o Options) rate() float64 {
@@ -46,6 +46,7 @@ func (o Options) frames() int { return max(framesASec, int(1.5*o.rate())) }
 // prints its result and marks on the normal screen. It returns with the terminal restored and none of its goroutines
 // left. The error is the console's, or why the run failed. Stdin and stdout must be terminals.
 func Run(ctx context.Context, run *control.Run, o Options) error {
+	calmMonitor()
 	err := serve(ctx, run, o)
 	stopped := run.Stop()
 	s := run.Result()
