@@ -102,6 +102,7 @@ func (e *Engine) Start(l Limit) error {
 	}
 	e.err = nil
 	e.run = r
+	calmMonitor()
 	spareThreads(len(plans))
 	for i := range plans {
 		e.employ(r, plans[i])

@@ -46,7 +46,6 @@ func (o Options) frames() int { return max(framesASec, int(1.5*o.rate())) }
 // prints its result and marks on the normal screen. It returns with the terminal restored and none of its goroutines
 // left. The error is the console's, or why the run failed. Stdin and stdout must be terminals.
 func Run(ctx context.Context, run *control.Run, o Options) error {
-	calmMonitor()
 	err := serve(ctx, run, o)
 	stopped := run.Stop()
 	s := run.Result()
