@@ -124,6 +124,7 @@ sched() {
 	for i in "${!ran[@]}"; do
 		if ((2 * ran[i] >= most)); then waited=$((waited + late[i])); else own=$((own + ran[i])); fi
 	done
+	ran_most=$most
 	waited=$((waited > own ? waited - own : 0))
 }
 
@@ -134,7 +135,7 @@ sched() {
 #               program ran meanwhile, or the hypervisor ran something else (steal)
 #   elsewhere   percent of a CPU that others used on the other CPUs
 measure() {
-	local file first last t0 t1 t2 t3 i files before after
+	local file first last t0 t1 t2 t3 i files before after time late
 	file=$(counter "$1")
 	read -r first <"$file"
 	for ((i = 0; ; i++)); do
@@ -156,9 +157,10 @@ measure() {
 	t3=${EPOCHREALTIME/./}
 	sched $files
 	read -ra after <<<"$(ticks)"
-	local time=$(((t2 + t3 - t0 - t1) / 2))
+	time=$(((t2 + t3 - t0 - t1) / 2))
+	late=$(awk -v s="$2" -v t=$time 'BEGIN { l = t - s * 1e6; print l > t / 20 ? l : 0 }') # a machine that stood still altogether
 	pps=$(((last - first) * us_per_s / time))
-	foreign=$(awk -v d="$waited" -v s=$((after[0] - before[0])) -v t=$time 'BEGIN { printf "%.2f", 100 * (d + 1e4 * s) / t }')
+	foreign=$(awk -v d="$waited" -v s=$((after[0] - before[0])) -v l="$late" -v t=$time 'BEGIN { printf "%.2f", 100 * (d + 1e4 * s + l) / t }')
 	own=$(awk -v o="$own" -v t=$time 'BEGIN { printf "%.2f", 100 * o / t }')
 	elsewhere=$(awk -v b=$((after[1] - before[1])) -v t=$time 'BEGIN { printf "%.1f", 100 * 1e4 * b / t }')
 }
