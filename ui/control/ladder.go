@@ -35,6 +35,8 @@ func (r *Run) ladder(base, now look) Ladder {
 		txDrops:  since(base.dev.TxDropped, now.dev.TxDropped),
 		lost:     r.loss.frames,
 	}
+	// What leaves while the counts are read one after the other, twice over: the rate is that of the last sample.
+	c.meanwhile = uint64(2 * r.instant.TX.PPS * (now.took + base.took).Seconds())
 	if r.qdisc != nil && r.qdiscBase != nil {
 		c.qdiscDrops = since(r.qdiscBase.Drops, r.qdisc.Drops)
 	}
@@ -56,6 +58,7 @@ type circumstances struct {
 	moving              bool // frames flow: the counts were read one after the other
 	over                bool // nothing will flow any more
 	workers             int
+	meanwhile           uint64 // frames that may have left between the first count and the last
 	missed              uint64
 	inKernel            int
 	qdiscDrops, txDrops uint64
@@ -71,7 +74,7 @@ func gaps(l Ladder, c circumstances) []string {
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	slack := uint64(0)
 	if c.moving {
-		slack = batchFrames * uint64(max(1, c.workers))
+		slack = batchFrames*uint64(max(1, c.workers)) + c.meanwhile
 	}
 
 	if l.Asked != nil && *l.Asked > l.Ring {

@@ -57,6 +57,18 @@ func TestGapsInWords(t *testing.T) {
 			[]string{"taken, not at the device: 2 frames dropped by the qdisc"},
 		},
 		{
+			"read one after the other at full speed",
+			Ladder{Ring: 1_000_000, Taken: 999_000, Device: n(1_002_000), Arrived: n(1_001_900)},
+			circumstances{moving: true, device: "v0", meanwhile: 2000},
+			nil,
+		},
+		{
+			"more than can leave meanwhile",
+			Ladder{Ring: 1_000_000, Taken: 999_000, Device: n(1_003_000)},
+			circumstances{moving: true, device: "v0", meanwhile: 2000},
+			[]string{"device above taken: 4,000 frames of others on v0"},
+		},
+		{
 			"frames of others",
 			Ladder{Ring: 10, Taken: 10, Device: n(16), Arrived: n(10)},
 			circumstances{device: "v0"},

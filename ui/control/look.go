@@ -12,6 +12,7 @@ import (
 // claims more than was true: frames that leave between the two reads make it smaller.
 type look struct {
 	at     time.Time
+	took   time.Duration // from the first count to the last
 	engine engine.Snapshot
 	dev    nic.Counters
 	tx     meter.Reading // the device's transmit counter
@@ -24,6 +25,7 @@ const reads = 5
 // take reads the counters. The interval is the time since the look that this one will be compared with.
 func (r *Run) take(interval time.Duration) look {
 	var l look
+	begun := time.Now()
 	for range reads {
 		r.eng.Snapshot(&l.engine)
 		if !meter.Wide(2*max(l.engine.Taken.Err, l.engine.Arrived.Err), interval) {
@@ -43,6 +45,7 @@ func (r *Run) take(interval time.Duration) look {
 		l.rx = r.reading(l.dev, l.dev.RxPackets, ok)
 	}
 	l.at = time.Now()
+	l.took = l.at.Sub(begun)
 	return l
 }
 

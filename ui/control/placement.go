@@ -85,7 +85,7 @@ func (r *Run) place() {
 	}
 	of := predict(r.dev, cfg.Path, cpus, queues)
 	words := shared(of)
-	if slices.Contains(of, -1) {
+	if slices.Contains(of, -1) && len(of) > 1 { // a single worker is in nobody's way
 		words = unknownQueues(qdisc)
 		if _, err := r.dev.QueueBytes(); err == nil {
 			words = "which queues are used is not known yet"

@@ -21,6 +21,9 @@ type panel struct {
 	slot string
 }
 
+// none is what a knob without a detail says.
+const none = "-"
+
 // panelPeriod is how long a row may be older than the device.
 const panelPeriod = time.Second
 
@@ -39,7 +42,7 @@ func (p *panel) rows(r *Run, cfg engine.Config) []Knob {
 		})
 		row := &list[len(list)-1]
 		switch { // what the workers do about it is not known to the knobs
-		case slots == "" || row.Detail != "":
+		case slots == "" || row.Detail != none:
 		case k.Name == "slot":
 			row.Detail = slots
 		case k.Name == "burst" && cfg.Burst > 1:
