@@ -53,7 +53,7 @@ func checkFits(t *testing.T, m *model, what string) {
 // The worst that can come: the longest numbers, many workers, foreign texts that try to leave their place.
 func nastyView() *control.View {
 	v := newFakeNIC().after(900).Tick()
-	evil := "\x1b[2J\x1b]0;title\x07eth\r\n\tverylongname界界界界界界界界界界界界界界界界界界界界\u202eabc\x00\u0007 " + strings.Repeat("x", 300)
+	evil := "\x1b[2J\x1b]0;title\x07eth\r\n\tverylongname界界界界界界界界界界界界界界界界界界界界\u202eabc\x00\u0007 " + strings.Repeat("x", 90)
 	huge := uint64(1<<64 - 1)
 	pps := 1e18
 	ns := 1e18
@@ -134,8 +134,8 @@ func TestNothingOverflowsAtAnySize(t *testing.T) {
 				}
 				m := screenOf(v, 120, 40, th)
 				open(m)
-				for _, w := range []int{1, 2, 7, 20, 39, 61, 79, 80, 110, 160, 201} {
-					for _, h := range []int{1, 2, 3, 5, 9, 23, 24, 36, 50} {
+				for _, w := range []int{1, 7, 20, 61, 80, 110, 201} {
+					for _, h := range []int{1, 2, 3, 9, 24, 36} {
 						m.width, m.height = w, h
 						checkFits(t, m, vn+"/"+tn+"/"+on)
 					}
@@ -145,13 +145,13 @@ func TestNothingOverflowsAtAnySize(t *testing.T) {
 	}
 	m := screenOf(views["nasty"], 120, 40, themes["plain"])
 	for w := 1; w <= 210; w++ {
-		for h := 1; h <= 70; h += 1 + h/4 {
+		for _, h := range []int{1, 2, 4, 8, 16, 24, 36, 60} {
 			m.width, m.height = w, h
 			checkFits(t, m, "nasty")
 		}
 	}
 	for h := 1; h <= 70; h++ {
-		for w := 1; w <= 210; w += 1 + w/4 {
+		for _, w := range []int{1, 5, 20, 60, 79, 80, 120, 200} {
 			m.width, m.height = w, h
 			checkFits(t, m, "nasty")
 		}
