@@ -156,10 +156,19 @@ func (m *model) classicRows(w int) []string {
 	if i := strings.Index(line, "(instant variation"); i > 0 {
 		head, tail = strings.TrimRight(line[:i], " "), line[i:]
 	}
-	second := newRow(w)
-	second.put(th.Dim, "   "+tail)
+	first, second := newRow(w).put(th.Dim, " "+head), newRow(w).put(th.Dim, "   "+tail)
 	if warn := v.Line.Warning(); warn != "" {
-		second.put(th.Warn, "  "+warn)
+		short, _, _ := strings.Cut(warn, " ")
+		switch {
+		case second.w+2+cells(warn) <= w:
+			second.put(th.Warn, "  "+warn)
+		case second.w+2+cells(short) <= w:
+			second.put(th.Warn, "  "+short)
+		case first.w+2+cells(short) <= w:
+			first.put(th.Warn, "  "+short)
+		default:
+			second = newRow(w).put(th.Warn, "   "+short+" ").put(th.Dim, tail)
+		}
 	}
-	return []string{newRow(w).put(th.Dim, " "+head).full(), second.full()}
+	return []string{first.full(), second.full()}
 }

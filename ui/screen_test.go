@@ -184,6 +184,23 @@ func TestASCII(t *testing.T) {
 	}
 }
 
+// The warning of the classic line is never cut in two.
+func TestWarningFits(t *testing.T) {
+	run := story()
+	for _, w := range []int{80, 100, 120, 200} {
+		m := screenOf(run.Tick(), w, 40, plainTheme())
+		m.view.Line.Add(1e6, 1e6)
+		m.view.Line.Add(1e8, 1e8)
+		if m.view.Line.Warning() == "" {
+			t.Fatal("the line has no warning")
+		}
+		m.drawn = false
+		if s := m.View(); !strings.Contains(s, "  WARNING ") && !strings.Contains(s, "  WARNING\n") {
+			t.Errorf("no whole warning at %d:\n%s", w, s)
+		}
+	}
+}
+
 // Numbers stand still: one look to the next, what does not change is the same line to the byte, so that bubbletea leaves
 // it alone, and what changes keeps its place.
 func TestNumbersStandStill(t *testing.T) {
