@@ -1,11 +1,8 @@
 package ui
 
 import (
-	"math"
 	"strings"
 	"time"
-
-	"github.com/NimbleMarkets/ntcharts/canvas/runes"
 
 	"wirespeed/engine/meter"
 	"wirespeed/ui/control"
@@ -119,72 +116,6 @@ func epochOf(v *control.View, number int) meter.Epoch {
 		}
 	}
 	return meter.Epoch{}
-}
-
-// axis maps values to point rows.
-type axis struct {
-	lo, hi float64
-	log    bool
-	rows   int
-}
-
-// axisOf zooms to the data: round ends, and never so close that the noise of a steady stream looks like a storm.
-func (c chart) axisOf(cols []column, rows int) (axis, bool) {
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, k := range cols {
-		if k.ok {
-			lo, hi = min(lo, k.lo), max(hi, k.hi)
-		}
-	}
-	if lo > hi {
-		return axis{rows: rows}, false
-	}
-	a := axis{rows: rows, log: c.log && lo > 0 && hi/lo > logBeyond}
-	if a.log {
-		a.lo, a.hi = 1/roundStep(1/lo), roundStep(hi)
-		return a, true
-	}
-	if least := max(hi*0.004, 0.1); hi-lo < least {
-		mid := (hi + lo) / 2
-		lo, hi = max(mid-least/2, 0), mid+least/2
-	}
-	if lo < (hi-lo)/2 {
-		lo = 0
-	}
-	step := roundStep((hi - lo) / 6)
-	a.lo, a.hi = math.Floor(lo/step+1e-9)*step, math.Ceil(hi/step-1e-9)*step
-	return a, true
-}
-
-// roundStep is the least of 1, 2, 5 times a power of ten that is not below x.
-func roundStep(x float64) float64 {
-	p := math.Pow(10, math.Floor(math.Log10(x)))
-	for _, m := range [...]float64{1, 2, 5} {
-		if m*p >= x {
-			return m * p
-		}
-	}
-	return 10 * p
-}
-
-// row is the point row of a value, 0 at the top.
-func (a axis) row(y float64) int {
-	lo, hi := a.lo, a.hi
-	if a.log {
-		lo, hi, y = math.Log10(lo), math.Log10(hi), math.Log10(y)
-	}
-	return max(0, min(a.rows-1, int(math.Round((hi-y)/(hi-lo)*float64(a.rows-1)))))
-}
-
-// says tells how the axis was chosen; its ends stand beside the plot.
-func (a axis) says() string {
-	switch {
-	case a.log:
-		return "logarithmic axis"
-	case a.lo > 0:
-		return "axis zoomed to the data"
-	}
-	return "axis from 0"
 }
 
 // draw returns the chart in h lines of w cells, the title among them.
@@ -320,76 +251,4 @@ func marked(cols []column, x, wide int) bool {
 		}
 	}
 	return false
-}
-
-// dots is a plot of points: braille from ntcharts, or its like from ASCII with two points a cell.
-type dots struct {
-	w, h    int // cells
-	braille *runes.PatternDotsGrid
-	ascii   [][]rune
-}
-
-func newDots(w, h int, g glyphs) *dots {
-	d := &dots{w: w, h: h}
-	if g.Braille {
-		d.braille = runes.NewPatternDotsGrid(2*w, 4*h)
-		return d
-	}
-	d.ascii = make([][]rune, h)
-	for y := range d.ascii {
-		d.ascii[y] = []rune(strings.Repeat(" ", w))
-	}
-	return d
-}
-
-func (d *dots) dotsWide() int {
-	if d.braille != nil {
-		return 2
-	}
-	return 1
-}
-
-func (d *dots) dotsHigh() int {
-	if d.braille != nil {
-		return 4
-	}
-	return 2
-}
-
-func (d *dots) set(x, y int) {
-	if d.braille != nil {
-		d.braille.Set(x, y)
-		return
-	}
-	upper := y%2 == 0
-	switch c := &d.ascii[y/2][x]; {
-	case *c == ' ' && upper:
-		*c = '\''
-	case *c == ' ':
-		*c = '.'
-	case *c == '\'' && !upper, *c == '.' && upper:
-		*c = ':'
-	}
-}
-
-func (d *dots) vertical(x, from, to int) {
-	for y := from; y <= to; y++ {
-		d.set(x, y)
-	}
-}
-
-// runes returns the lines of the plot; an empty cell is a blank.
-func (d *dots) runes() [][]rune {
-	if d.braille == nil {
-		return d.ascii
-	}
-	lines := d.braille.BraillePatterns()
-	for _, line := range lines {
-		for x := range line {
-			if line[x] == runes.BrailleBlockOffset {
-				line[x] = ' '
-			}
-		}
-	}
-	return lines
 }
