@@ -83,7 +83,7 @@ func TestKeys(t *testing.T) {
 		{name: "esc closes", keys: []string{"?", "esc", "f", "esc", "p", "esc", "m"}, want: []string{"mark "}},
 		{name: "ctrl+c quits from anywhere", keys: []string{":", "x", "ctrl+c"}, end: tea.QuitMsg{}},
 		{name: "ctrl+z suspends", keys: []string{"ctrl+z"}, end: tea.SuspendMsg{}},
-		{name: "a preset", keys: []string{"p", "down", "enter"}, want: []string{"preset live-rate"}},
+		{name: "a preset", keys: []string{"p", "down", "down", "enter"}, want: []string{"preset live-rate"}},
 		{name: "save a preset", keys: []string{"p", "s", "mine", "enter"}, want: []string{"save mine"}},
 		{name: "filter and turn what is left", keys: []string{"/", "dst-port", "enter", "right"}, want: []string{"dst-port 10"}},
 		{name: "esc shows all knobs again", keys: []string{"/", "dst-port", "enter", "esc", "up", "enter", "max", "enter"}, want: []string{"rate max"}},
