@@ -375,6 +375,7 @@ func (c commandLine) options() (o control.Options, err error) {
 		}
 		defer file.Close()
 	}
+	o.Scripted = true
 	steps, err := knob.ParseScript(name, file)
 	o.Script = slices.Concat(o.Script, steps)
 	return o, err

@@ -206,11 +206,11 @@ func (tr *trip) judge(t *testing.T, back time.Duration) {
 	if most := uint64(2 * after * tripPPS); got > most {
 		t.Errorf("%d frames arrived in the %.3f s after the stop, want at most %d", got, after, most)
 	}
-	if least := uint64((after + owed - 0.003) * tripPPS); got < least {
+	if least := uint64((after + owed - 0.008) * tripPPS); got < least {
 		t.Errorf("%d frames arrived in the %.3f s after the stop, want at least %d: the debt too", got, after, least)
 	}
-	// Back on schedule: from then on just the rate.
-	if rate := float64(tr.later.Count-tr.caught.Count) / (tr.later.At - tr.caught.At).Seconds(); rate > 1.01*tripPPS || rate < 0.99*tripPPS {
+	// Back on schedule: from then on just the rate. (A virtual machine may lose some milliseconds that no counter in it shows.)
+	if rate := float64(tr.later.Count-tr.caught.Count) / (tr.later.At - tr.caught.At).Seconds(); rate > 1.03*tripPPS || rate < 0.97*tripPPS {
 		t.Errorf("%0.f pps from %v after the stop on, want %d", rate, back, tripPPS)
 	}
 	if a.Asked-a.Missed-a.Ring > 20 {

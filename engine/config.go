@@ -84,6 +84,7 @@ type Device struct {
 	MAC      frame.MAC // its own address
 	Speed    uint64    // bit/s; 0 is unknown
 	SpeedWhy string    // why the speed is unknown, in words for the operator
+	Whole    string    // why the device cannot be left to cut super-frames, "" if it can
 	CPUs     []int     // CPUs this process may use, from its affinity mask at start
 }
 
@@ -106,7 +107,7 @@ func (cfg Config) Validate(dev Device) error {
 		return sizeError(f, dev, limit)
 	}
 	if least := frame.MinSize(f); f.Size < least {
-		return fmt.Errorf("size %d: the smallest frame here has %d bytes (%d with FCS)", f.Size, least, frame.L(least))
+		return fmt.Errorf("size %d: the smallest frame with these headers has %d bytes (%d with FCS): set size %[2]d first", f.Size, least, frame.L(least))
 	}
 	if f.DstMAC == (frame.MAC{}) {
 		return fmt.Errorf("dst-mac is not set: give --dst-mac 02:00:00:00:00:01, or --rx DEV to send to that device")
@@ -118,6 +119,8 @@ func (cfg Config) Validate(dev Device) error {
 		return err
 	}
 	switch {
+	case cfg.Segment == SegmentDevice && dev.Whole != "":
+		return fmt.Errorf("segment device: %s: use segment software", dev.Whole)
 	case cfg.Burst < 1 || cfg.Burst > MaxBurst:
 		return fmt.Errorf("burst %d: 1 to %d", cfg.Burst, MaxBurst)
 	case cfg.Queues < 1 || cfg.Queues > dev.Queues:

@@ -234,9 +234,8 @@ func (e *Engine) SetDevice(dev Device) {
 		err = e.apply(e.cfg) // a percentage may mean another rate now
 	}
 	if err != nil && e.run != nil && !e.run.over() {
-		e.run.misfit = err
+		e.run.misfit = err // it is told as the run's failure
 		e.run.shared.stop.Store(true)
-		e.event(err.Error())
 	}
 }
 

@@ -13,12 +13,13 @@ type shared struct {
 	stop    atomic.Bool
 
 	limited   bool
+	count     uint64       // frames of the run, when limited
 	remaining atomic.Int64 // frames of the run that no worker has claimed yet, when limited
 }
 
 // limit bounds the run to count frames, 0 for no bound.
 func (s *shared) limit(count uint64) {
-	s.limited = count > 0
+	s.limited, s.count = count > 0, count
 	s.remaining.Store(int64(min(count, math.MaxInt64)))
 }
 

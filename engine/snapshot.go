@@ -102,6 +102,9 @@ func (e *Engine) Snapshot(s *Snapshot) {
 	s.Ring = meter.Reading{Count: sum.ring, At: at, Err: half, OK: true}
 	s.Taken = meter.Reading{Count: sum.taken, At: at, Err: half, OK: true}
 	s.Asked, s.Missed, s.Errors = sum.asked, sum.missed, sum.errors
+	if r := e.run; r != nil && r.shared.limited { // a schedule has no end, a count has
+		s.Asked = min(s.Asked, e.past.asked+r.shared.count)
+	}
 	s.Waited = time.Duration(sum.idle)
 	if e.receiver != nil {
 		s.Arrived = e.receiver.read()

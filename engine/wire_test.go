@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,15 +96,19 @@ func TestBurstsAreEvenlySpaced(t *testing.T) {
 			t.Fatalf("%d frames captured, want 1024", len(got))
 		}
 		return delay, func() {
-			// What the witness itself took of the sender's CPU, and other load, may have delayed one of them by all of delay.
-			limit := int64(500*time.Microsecond + delay)
+			var off, took []int64
 			for i := 32; i < len(got); i += 32 {
-				if off := got[i].at - got[i-32].at - 10e6; off < -limit || off > limit {
-					t.Errorf("burst %d came %d ns off its 10 ms, want at most %d", i/32, off, limit)
-				}
-				if within := got[i-1].at - got[i-32].at; within > limit {
-					t.Errorf("burst %d took %d ns, want at most %d", i/32, within, limit)
-				}
+				off = append(off, max(got[i].at-got[i-32].at-10e6, 10e6-(got[i].at-got[i-32].at)))
+				took = append(took, got[i-1].at-got[i-32].at)
+			}
+			slices.Sort(off)
+			slices.Sort(took)
+			// A virtual machine may lose its CPU for some milliseconds that no counter in it shows: that is one burst in ten at most.
+			if p50, p90 := off[len(off)/2], off[len(off)*9/10]; p50 > 300e3 || p90 > int64(500*time.Microsecond+delay) {
+				t.Errorf("bursts came %d ns (median) and %d ns (p90) off their 10 ms", p50, p90)
+			}
+			if p90 := took[len(took)*9/10]; p90 > int64(500*time.Microsecond+delay) {
+				t.Errorf("bursts took %d ns (p90)", p90)
 			}
 		}
 	})
@@ -219,8 +224,8 @@ func TestRefusedChangeLeavesTheRunAlone(t *testing.T) {
 	cfg := base(t, tx, "1kpps")
 	e := started(t, tx, rx, cfg, Limit{})
 	for name, change := range map[string]func(c *Config){
-		"size 1515: the limit on v0 is 1514 (MTU 1500; 1518 with a VLAN tag)": func(c *Config) { c.Frame.Size = 1515 },
-		"size 59: the smallest frame here has 60 bytes (64 with FCS)":         func(c *Config) { c.Frame.Size = 59 },
+		"size 1515: the limit on v0 is 1514 (MTU 1500; 1518 with a VLAN tag)":       func(c *Config) { c.Frame.Size = 1515 },
+		"size 59: the smallest frame with these headers has 60 bytes (64 with FCS)": func(c *Config) { c.Frame.Size = 59 },
 		"burst 1025: 1 to 1024":                      func(c *Config) { c.Burst = 1025 },
 		"queues 2: v0 has 1 transmit queue":          func(c *Config) { c.Queues = 2 },
 		"CPU 77 is not one of the CPUs":              func(c *Config) { c.CPUs = []int{77} },

@@ -14,6 +14,7 @@ import (
 type Link struct {
 	Name     string
 	Index    int
+	Software bool   // no hardware: a veth, ifb, bridge, tap ...
 	Driver   string // a software device's kind or else the driver: veth, vlan, igb, virtio_net, ...; "" unknown
 	MAC      [6]byte
 	MTU      int
@@ -154,7 +155,7 @@ func (m linkMsg) peers() bool { return m.kind == "veth" || m.kind == "netkit" ||
 func (d *Device) fill(m linkMsg) Link {
 	d.name.Store(&m.name)
 	l := Link{
-		Name: m.name, Index: m.index, Driver: d.driver, MTU: m.mtu, Qdisc: m.qdisc,
+		Name: m.name, Index: m.index, Software: m.kind != "", Driver: d.driver, MTU: m.mtu, Qdisc: m.qdisc,
 		Up: m.flags&unix.IFF_UP != 0, Carrier: m.carrier(),
 		TxQueues: m.maxTx, RxQueues: m.maxRx,
 	}

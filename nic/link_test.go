@@ -21,7 +21,7 @@ func TestLink(t *testing.T) {
 	d := open(t, "v0")
 
 	want := Link{
-		Name: "v0", Index: v0.Attrs().Index, Driver: "veth", MTU: 1400, Up: true, Carrier: true,
+		Name: "v0", Index: v0.Attrs().Index, Software: true, Driver: "veth", MTU: 1400, Up: true, Carrier: true,
 		SpeedWhy: "veth has no speed of its own (it reports a constant 10 Gbit/s)",
 		TxQueues: 3, RxQueues: 3, Qdisc: "noqueue", Peer: v1.Attrs().Index,
 	}

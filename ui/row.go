@@ -25,7 +25,7 @@ func newRow(limit int) *row {
 func (r *row) put(k ink, s string) *row {
 	n := cells(s)
 	if n > r.max-r.w {
-		if s = ansi.Truncate(s, r.max-r.w, ""); s == "" {
+		if s = dropPart(s, ansi.Truncate(s, r.max-r.w, "")); s == "" {
 			return r
 		}
 		n = cells(s)
@@ -40,6 +40,15 @@ func (r *row) raw(k ink, s string) {
 	r.b.WriteString(k.on)
 	r.b.WriteString(s)
 	r.b.WriteString(k.off)
+}
+
+// dropPart takes off the end of cut, the beginning of whole, what is only a part of a number: it would read as another number.
+func dropPart(whole, cut string) string {
+	const digits = "0123456789.,"
+	if rest := whole[len(cut):]; rest == "" || !strings.ContainsAny(rest[:1], digits) {
+		return cut
+	}
+	return strings.TrimRight(cut, digits)
 }
 
 // clip writes s in at most n cells and shows with the cut sign where something is missing.

@@ -124,6 +124,14 @@ func countOr(n *uint64) string {
 	return group(*n)
 }
 
+// shortCount is countOr where there is little room.
+func shortCount(n *uint64) string {
+	if n == nil {
+		return unknown
+	}
+	return shortText(float64(*n))
+}
+
 // ladderRows is the ladder one rung a line, each with its difference to the last known rung above.
 func (m *model) ladderRows(w int) []string {
 	th, l := m.theme, m.view.Ladder
@@ -158,12 +166,20 @@ func difference(n, above uint64) string {
 // ladderShort is the ladder in two lines: the counts, and their gaps in words.
 func (m *model) ladderShort(w int) []string {
 	th := m.theme
+	steps := rungs(m.view.Ladder)
+	if steps[0].count == nil {
+		steps = steps[1:]
+	}
+	text, room := countOr, w
+	for _, g := range steps {
+		room -= len(g.name) + 2 + len(countOr(g.count))
+	}
+	if room < 0 {
+		text = shortCount
+	}
 	r := newRow(w)
-	for i, g := range rungs(m.view.Ladder) {
-		if i == 0 && g.count == nil {
-			continue
-		}
-		r.put(th.Dim, " "+g.name+" ").put(th.Text, countOr(g.count))
+	for _, g := range steps {
+		r.put(th.Dim, " "+g.name+" ").put(th.Text, text(g.count))
 	}
 	return []string{r.full(), m.gapRow(w, m.view.Ladder.Gaps)}
 }

@@ -126,6 +126,7 @@ func (r *Run) apply(cfg engine.Config) error {
 	r.mu.Lock()
 	r.mix()
 	r.maxed = r.maxed || cfg.Rate.IsMax()
+	r.deaf = r.deaf || cfg.Receive != was.Receive && r.running()
 	r.mu.Unlock()
 	if r.isRunning() {
 		r.prepareSegments(cfg)

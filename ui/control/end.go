@@ -3,8 +3,10 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"wirespeed/engine"
+	"wirespeed/engine/meter"
 )
 
 // follow ends the run when the engine has ended by itself.
@@ -21,8 +23,13 @@ func (r *Run) end(run context.Context) {
 	var s engine.Snapshot
 	r.eng.Snapshot(&s)
 	err := s.Err
-	if err != nil {
+	switch {
+	case err != nil:
 		err = r.explain(err)
+	case r.o.Limit.Count > 0 && s.InKernel > 0 && s.State == engine.Done: // Stop and --duration leave frames as well, and nobody counted on them
+		if r.o.Limit.Duration == 0 || s.Since < r.o.Limit.Duration {
+			err = fmt.Errorf("%s: %s of the %s asked for never left the ring", r.o.Device, meter.Thousands(uint64(s.InKernel)), frames(r.o.Limit.Count))
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,7 +21,7 @@ func (r *Run) ladder(base, now look) Ladder {
 		device := since(base.tx.Count, now.tx.Count)
 		l.Device = &device
 	}
-	if base.engine.Arrived.OK && now.engine.Arrived.OK {
+	if base.engine.Arrived.OK && now.engine.Arrived.OK && !r.deaf {
 		arrived := since(base.engine.Arrived.Count, now.engine.Arrived.Count)
 		l.Arrived = &arrived
 	}
@@ -65,6 +65,11 @@ type circumstances struct {
 	lost                uint64 // no carrier
 }
 
+// refused says whether the driver drops the frames that wait in the ring: on the bypass they stay there, to be offered again.
+func (c circumstances) refused() bool {
+	return c.txDrops > 0 && c.inKernel > 0 && c.txDrops > uint64(c.inKernel)
+}
+
 // batchFrames bounds what one worker may have counted in one step and not yet in the next.
 const batchFrames = 1024
 
@@ -87,9 +92,13 @@ func gaps(l Ladder, c circumstances) []string {
 			say("asked, not in the ring: %s behind the schedule", frames(rest))
 		}
 	}
-	if l.Ring > l.Taken && l.Ring-l.Taken > slack {
+	if l.Ring > l.Taken && (l.Ring-l.Taken > slack || c.refused()) {
 		where := "still in the kernel"
-		if c.over {
+		switch {
+		case c.refused():
+			where = fmt.Sprintf("that the driver drops whenever they are offered (tx_dropped %s): is the peer's MTU too small, or the peer down?",
+				meter.Thousands(c.txDrops))
+		case c.over:
 			where = "never let go of by the kernel"
 		}
 		say("in the ring, not taken: %s %s", frames(l.Ring-l.Taken), where)

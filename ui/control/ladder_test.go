@@ -57,6 +57,12 @@ func TestGapsInWords(t *testing.T) {
 			[]string{"taken, not at the device: 2 frames dropped by the qdisc"},
 		},
 		{
+			"a driver that drops what the ring offers again and again",
+			Ladder{Ring: 76, Taken: 0, Device: n(0)},
+			circumstances{over: true, inKernel: 76, txDrops: 1011},
+			[]string{"in the ring, not taken: 76 frames that the driver drops whenever they are offered (tx_dropped 1,011): is the peer's MTU too small, or the peer down?"},
+		},
+		{
 			"read one after the other at full speed",
 			Ladder{Ring: 1_000_000, Taken: 999_000, Device: n(1_002_000), Arrived: n(1_001_900)},
 			circumstances{moving: true, device: "v0", meanwhile: 2000},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"wirespeed/engine"
@@ -82,6 +83,9 @@ func (r *Run) openDevices() error {
 			return notPermitted("%s: sending on it could cut you off; --i-know sends all the same", why)
 		}
 	}
+	if r.o.Rx == r.o.Device && !r.o.Lab {
+		return usage("--rx %s is the sending device itself: name the device that the frames arrive at", r.o.Rx)
+	}
 	if r.o.Rx != "" {
 		d, err := r.parts.device(r.o.Rx)
 		if err != nil {
@@ -111,6 +115,9 @@ func engineDevice(l nic.Link, stated uint64, cpus []int) engine.Device {
 	if stated != 0 {
 		d.Speed, d.SpeedWhy = stated, ""
 	}
+	if l.Software {
+		d.Whole = l.Driver + " cuts nothing and passes a super-frame on whole, counted as one"
+	}
 	return d
 }
 
@@ -123,7 +130,11 @@ func (r *Run) configure() (engine.Config, error) {
 		// A rate that any machine holds and that leaves the screen its CPU.
 		settings = append([]Setting{{Knob: "rate", Value: "100kpps"}}, settings...)
 	}
-	if _, err := knob.SetAll(b, settings); err != nil {
+	_, err := knob.SetAll(b, settings)
+	if r.rxDev != nil && r.rxLink.MAC == (frame.MAC{}) && !slices.ContainsFunc(settings, func(s Setting) bool { return s.Knob == "dst-mac" }) {
+		return engine.Config{}, usage("--rx %s has no Ethernet address to send to: give one with --dst-mac", r.o.Rx)
+	}
+	if err != nil {
 		return engine.Config{}, err
 	}
 	if b.Config.Frame.DstMAC == (frame.MAC{}) {

@@ -24,6 +24,7 @@ type Options struct {
 	Interval time.Duration // of the line; 0 is 1s
 	Settings []Setting     // preset steps, then flags, in the order they apply
 	Script   []Step        // commands as they come, after the start
+	Scripted bool          // there is a script, even if it says nothing: its end is the run's, unless Limit is
 	Limit    engine.Limit
 }
 
@@ -72,6 +73,7 @@ type Run struct {
 
 	// The statistics.
 	base      look // where they begin
+	deaf      bool // the receiver was off for a part of them
 	baseLive  bool // frames flowed then: its counts are not of one moment
 	maxed     bool // there was no schedule for a part of them
 	qdisc     *nic.Qdisc
@@ -143,10 +145,13 @@ func (r *Run) Start() error {
 	r.done = make(chan struct{})
 	ctx, ended := r.ctx, r.eng.Done()
 	r.spawn(func() { r.follow(ctx, ended) })
-	if len(r.o.Script) > 0 {
+	if len(r.o.Script) > 0 || r.o.Scripted {
 		r.spawn(func() { r.play(ctx, steps) })
 	}
 	r.spawnClimb()
+	if !r.link.Carrier {
+		r.log.add("", "no carrier on "+r.link.Name)
+	}
 	return nil
 }
 
