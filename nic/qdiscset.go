@@ -1,0 +1,3 @@
+package nic
+
+func (v *view) qdiscSettings() []Setting { return nil }
