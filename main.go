@@ -21,6 +21,8 @@ import (
 
 	"wirespeed/engine"
 	"wirespeed/nic"
+	"wirespeed/nic/check"
+	"wirespeed/nic/host"
 	"wirespeed/nic/lab"
 	"wirespeed/presets"
 	"wirespeed/presets/knob"
@@ -64,6 +66,12 @@ func program(args []string) int {
 		return ok
 	case "presets":
 		return complain(printPresets(os.Stdout, c.arg))
+	case "check":
+		toMend, err := runCheck(c)
+		if err == nil && toMend {
+			return failed
+		}
+		return complain(err)
 	case "console":
 		if !supervisor.IsTerminal(os.Stdin) || !supervisor.IsTerminal(os.Stdout) {
 			return complain(usage("the console needs a terminal on stdin and stdout: use `wirespeed run` for lines, JSON or CSV"))
@@ -184,6 +192,84 @@ func plant() {
 	}
 }
 
+// checkOptions refuses what check does not take.
+func (c *commandLine) checkOptions(fs *pflag.FlagSet) (err error) {
+	fs.Visit(func(f *pflag.Flag) {
+		if f.Name != "fix" && f.Name != "format" {
+			err = usage("--%s is not for check: it takes --fix and --format line or json", f.Name)
+		}
+	})
+	switch {
+	case err != nil:
+	case c.fix && c.run.Device == "":
+		err = usage("--fix needs a device: wirespeed check DEV --fix")
+	case c.report.Format != "line" && c.report.Format != "json":
+		err = usage("--format %s: check has line and json", c.report.Format)
+	}
+	return err
+}
+
+// runCheck looks at the machine, and at the device if one is named, mends it if asked to, prints what is found, and says whether there is
+// something to mend.
+func runCheck(c commandLine) (toMend bool, err error) {
+	var d *nic.Device
+	if c.run.Device != "" {
+		d, err = nic.Open(c.run.Device)
+		if errors.Is(err, nic.ErrNotFound) { // 1 would say that something is to be mended
+			return false, usage("%v: ip link lists the devices", err)
+		}
+		if err != nil {
+			return false, err
+		}
+		defer d.Close()
+	}
+	look := func() ([]check.Finding, error) {
+		facts, err := check.Look(host.Live(), d)
+		if err != nil {
+			return nil, err
+		}
+		return check.Judge(facts), nil
+	}
+	findings, err := look()
+	if err != nil {
+		return false, err
+	}
+	var mended []check.Mended
+	if c.fix {
+		if mended, err = mend(d, findings); err != nil {
+			return false, err
+		}
+		if findings, err = look(); err != nil {
+			return false, err
+		}
+	}
+	if err := report.Check(c.report, c.run.Device, findings, mended); err != nil {
+		return false, err
+	}
+	if check.Count(findings, check.Unknown) == len(findings) {
+		return false, fmt.Errorf("check: nothing can be read here: run as root: %w", nic.ErrNotPermitted)
+	}
+	return check.ToMend(findings), nil
+}
+
+// mend changes what findings ask for and leaves it so; the guard's journal keeps the way back.
+func mend(d *nic.Device, findings []check.Finding) (mended []check.Mended, err error) {
+	g, notes, err := nic.NewGuard(d, nic.GuardOptions{})
+	if err != nil {
+		return nil, err
+	}
+	g.Keep(true)
+	mended = check.Mend(findings, func(setting, value string) (string, error) {
+		now, _, err := g.Set(setting, value)
+		return now, err
+	})
+	said, err := g.Close()
+	for _, note := range slices.Concat(notes, said) {
+		fmt.Fprintln(os.Stderr, "wirespeed:", note)
+	}
+	return mended, err
+}
+
 // printPresets lists all presets, or prints the named one as TOML.
 func printPresets(w io.Writer, name string) error {
 	if name != "" {
@@ -216,17 +302,18 @@ func version() string {
 
 // commandLine is the command line, understood as far as it can be without a device.
 type commandLine struct {
-	command string // console, run, presets or version
+	command string // console, run, check, presets or version
 	arg     string // of presets
 	run     control.Options
 	preset  string
 	script  string
 	report  report.Options
 	console ui.Options
+	fix     bool // of check
 }
 
 // later are commands that this version does not have.
-var later = []string{"check", "sweep", "restore"}
+var later = []string{"sweep", "restore"}
 
 // parse reads the command line. Values of knobs are texts until there is a device to hold them against.
 func parse(args []string) (commandLine, error) {
@@ -241,7 +328,7 @@ func parse(args []string) (commandLine, error) {
 		return c, flagError(err)
 	}
 	words := fs.Args()
-	if len(words) > 0 && (words[0] == "run" || words[0] == "presets" || words[0] == "console") {
+	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets"}, words[0]) {
 		c.command, words = words[0], words[1:]
 	}
 	switch {
@@ -259,6 +346,10 @@ func parse(args []string) (commandLine, error) {
 	}
 	c.run.Lab, c.run.Console = c.run.Device == "", c.command == "console"
 	switch {
+	case c.command == "check":
+		return c, c.checkOptions(fs)
+	case c.fix:
+		return c, usage("--fix is for `wirespeed check DEV`")
 	case c.run.Lab && c.run.Rx != "":
 		return c, usage("--rx %s needs a device to send from: wirespeed run DEV --rx %[1]s (the lab has a receiver of its own)", c.run.Rx)
 	case c.command == "console" && (fs.Changed("format") || c.script == "-"):
@@ -314,6 +405,7 @@ func (c *commandLine) flags() *pflag.FlagSet {
 	}}, "link", "the speed of the link where the device does not know it: 10Gbit")
 	fs.StringVar(&c.report.Format, "format", "line", "`FORMAT` of the output of run: "+strings.Join(report.Formats, ", "))
 	fs.Float64Var(&c.console.Rate, "hz", 4, "`N` looks a second of the console, at most 20")
+	fs.BoolVar(&c.fix, "fix", false, "check: mend what can be, and leave it so (`wirespeed restore` undoes it)")
 	fs.BoolVar(&c.run.IKnow, "i-know", false, "send even on the device of the default route or of your ssh session")
 	return fs
 }
@@ -386,6 +478,7 @@ func help() string {
 
   wirespeed [DEV]             the console; no DEV: the lab, a veth pair in a private network namespace
   wirespeed run [DEV]         the same without a screen: lines on stdout until --duration, --count or a signal
+  wirespeed check [DEV]       is machine (and device) set up to send at wirespeed? exit code 0 yes, 1 something to mend
   wirespeed presets [NAME]    list the presets, or print one as TOML
   wirespeed --help, --version
 

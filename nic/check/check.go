@@ -161,21 +161,17 @@ func Count(findings []Finding, s State) (n int) {
 // ToMend tells whether anything is.
 func ToMend(findings []Finding) bool { return Count(findings, Bad)+Count(findings, Warn) > 0 }
 
-// Setter changes a setting of the device in such a way that it can be put back. It returns what the setting then is.
-type Setter interface {
-	Set(setting, value string) (now string, err error)
-}
-
 // Mended is one change that was tried.
 type Mended struct {
-	ID string `json:"id"` // of the finding
+	ID string // of the finding
 	Change
 	Now string
 	Err error
 }
 
-// Mend makes all the changes that findings to be mended carry, each once, and goes on where one fails.
-func Mend(findings []Finding, to Setter) []Mended {
+// Mend makes all the changes that findings to be mended carry, each once, and goes on where one fails. set changes a setting of the device,
+// in such a way that it can be put back, and returns what it then is.
+func Mend(findings []Finding, set func(setting, value string) (now string, err error)) []Mended {
 	var done []Mended
 	for _, f := range findings {
 		if f.State != Bad && f.State != Warn {
@@ -185,7 +181,7 @@ func Mend(findings []Finding, to Setter) []Mended {
 			if slices.ContainsFunc(done, func(m Mended) bool { return m.Change == c }) {
 				continue
 			}
-			now, err := to.Set(c.Setting, c.Value)
+			now, err := set(c.Setting, c.Value)
 			done = append(done, Mended{f.ID, c, now, err})
 		}
 	}
