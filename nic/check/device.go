@@ -248,6 +248,9 @@ func judgeIRQs(f *Facts) verdict {
 	}
 	var mend []string
 	for i, q := range irqs.V {
+		if slices.Equal(q.CPUs, workers[i%len(workers):][:1]) {
+			continue
+		}
 		cpu := strconv.Itoa(workers[i%len(workers)])
 		mend = append(mend, fmt.Sprintf("echo %s >/proc/irq/%d/smp_affinity_list", cpu, q.Number))
 		v = f.fix(v, fmt.Sprintf("irq[%d]", q.Queue), cpu)

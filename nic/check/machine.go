@@ -102,16 +102,17 @@ func compiled(what string) func(f *Facts) verdict {
 	}
 }
 
+// Shares of a CPU that others take: what is told of, and what is bad.
+const busyLeast, busyMuch = 0.1, 0.3
+
 func judgeLoad(f *Facts) verdict {
 	if f.Load.Err != nil {
 		return unknown(f.Load.Err)
 	}
-	var most float64
+	most := f.Load.V.most(f.workers())
 	var where []int
 	for _, cpu := range f.workers() {
-		busy := f.Load.V.Busy[cpu]
-		most = max(most, busy)
-		if busy >= 0.1 {
+		if f.Load.V.Busy[cpu] >= busyLeast {
 			where = append(where, cpu)
 		}
 	}
@@ -133,7 +134,7 @@ func judgeLoad(f *Facts) verdict {
 		seen += ": " + strings.Join(who, ", ")
 	}
 	v := warn("%s", seen)
-	if most >= 0.3 {
+	if most >= busyMuch {
 		v = bad("%s", seen)
 	}
 	if top == "" {
