@@ -70,11 +70,11 @@ func NewGuard(d *Device, o GuardOptions) (g *Guard, notes []string, err error) {
 		return nil, nil, err
 	}
 	g.j.Kept = old.Kept
-	if len(old.Changes) > 0 {
+	if n := len(old.Changes); n > 0 {
 		old.Name = m.name
 		said, err := putBack(d, &old)
 		if len(said) > 0 || err == nil {
-			notes = append(notes, fmt.Sprintf("%s: %d settings that PID %d left changed are put back", m.name, len(old.Changes), old.PID))
+			notes = append(notes, fmt.Sprintf("%s: %d settings that PID %d left changed are put back", m.name, n, old.PID))
 		}
 		notes = append(notes, said...)
 		if err != nil {

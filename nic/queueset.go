@@ -70,7 +70,7 @@ func (d *Device) xpsSetting(queue int) Setting {
 		}
 		return unsupported(name, GroupQueues, help, text)
 	}
-	return Setting{Name: name, Group: GroupQueues, Help: help, Range: "CPUs as 0-1,3, or none", Why: d.whyFile(file), ops: ops{
+	return Setting{Name: name, Group: GroupQueues, Help: help, Range: "CPUs as 0-1,3, or none", Why: d.whyXPS(file), ops: ops{
 		read: read,
 		write: func(text string) error {
 			cpus, err := parseList(text)
@@ -86,6 +86,15 @@ func (d *Device) xpsSetting(queue int) Setting {
 		save: func(*view) (string, error) { return d.xps(queue) },
 		load: func(mask string) error { return d.writeSys(file, mask) },
 	}}
+}
+
+// whyXPS is whyFile for XPS: in a user namespace the file opens, and the write is refused.
+func (d *Device) whyXPS(file string) string {
+	const initial = "user:[4026531837]" // PROC_USER_INIT_INO
+	if ns, err := os.Readlink("/proc/self/ns/user"); err == nil && ns != initial {
+		return "XPS belongs to the host's root, and this is a user namespace"
+	}
+	return d.whyFile(file)
 }
 
 // badCPUs says in words what EINVAL from a file of CPUs means.
