@@ -97,22 +97,22 @@ func (r Root) Group() (g Group, err error) {
 			}
 		}
 	}
-	for p := path.Clean("/" + group); p != "/"; p = path.Dir(p) {
-		limit, file, err := read(dir + p)
-		if errors.Is(err, fs.ErrNotExist) { // the controller is not on in this group
-			continue
-		}
-		if err != nil {
+	for p := path.Clean("/" + group); ; p = path.Dir(p) { // a container's root is a group; the machine's has no such files
+		limit, file, err := read(path.Join(dir, p))
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // the controller is not on in this group
+		case err != nil:
 			return g, err
-		}
-		if g.Path == "" {
+		case g.Path == "":
 			g.Path = p
 		}
-		if limit > 0 && (g.Limit == 0 || limit < g.Limit) {
+		if err == nil && limit > 0 && (g.Limit == 0 || limit < g.Limit) {
 			g.Limit, g.File = limit, "/"+file
 		}
+		if p == "/" {
+			return g, nil
+		}
 	}
-	return g, nil
 }
 
 // parseCgroup finds the group of the cpu controller of version 1, and the group of version 2.
