@@ -185,7 +185,7 @@ func (g *Guard) write(s Setting, at int, write func() error) error {
 	e.Wrote, errs[0] = s.saved(v)
 	e.WroteText, errs[1] = s.readIn(v)
 	e.Done = errs[0] == nil && errs[1] == nil
-	if e.Done && s.equal(e.Wrote, e.Before) {
+	if e.Done && s.back(e.Wrote, e.Before) {
 		g.j.Changes = slices.Delete(g.j.Changes, at, at+1)
 	}
 	for _, sib := range siblings {

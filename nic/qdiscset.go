@@ -4,7 +4,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vishvananda/netlink"
@@ -27,6 +29,7 @@ type rootQdisc struct {
 	options []byte // TCA_OPTIONS
 	tangled string // why it could not be put back, "" if it can
 	rate    uint64 // of our htb's one class, bytes per second
+	digest  uint32 // of all that the kernel chose: it depends on MTU and queues at the time
 }
 
 // replayable are the kinds whose options, as the kernel tells them, make the same qdisc again.
@@ -70,6 +73,15 @@ func (d *Device) readRoot() (r rootQdisc, err error) {
 	}
 	root := all[at]
 	r = rootQdisc{kind: root.kind, handle: root.handle, options: root.options}
+	if r.handle == 0 {
+		sum := crc32.NewIEEE()
+		for _, n := range all {
+			if n.handle == 0 {
+				fmt.Fprintf(sum, "%x %s %x\n", n.parent, n.kind, n.options)
+			}
+		}
+		r.digest = sum.Sum32()
+	}
 	ours := r.handle == ourHandle || r.handle == otherHandle
 	for _, n := range all {
 		// The children that mq gives itself have handle 0.
@@ -103,7 +115,7 @@ func (d *Device) hasFilters(handle uint32) bool {
 func (r rootQdisc) saved() string {
 	switch {
 	case r.handle == 0:
-		return "default " + r.kind
+		return fmt.Sprintf("default %s %x", r.kind, r.digest)
 	case r.tangled != "":
 		return "tangled " + r.kind
 	case r.kind == "htb":
@@ -135,6 +147,7 @@ func (v *view) qdiscSettings() []Setting {
 			},
 			load:   d.loadQdisc,
 			same:   sameQdisc,
+			exact:  true,
 			resets: true, // an interface without a qdisc of its own changes its queue length with one
 		},
 	}
@@ -147,9 +160,12 @@ func (v *view) qdiscSettings() []Setting {
 	return []Setting{s}
 }
 
-// sameQdisc compares saved forms, in which our own handles stand for each other.
+// sameQdisc compares saved forms, in which our own handles stand for each other, and one that the kernel chose is one.
 func sameQdisc(a, b string) bool {
 	ours := func(s string) string {
+		if words := strings.Fields(s); len(words) == 3 && words[0] == "default" {
+			return "default " + words[1]
+		}
 		return strings.Replace(s, fmt.Sprintf("%x: ", otherHandle>>16), fmt.Sprintf("%x: ", ourHandle>>16), 1)
 	}
 	return ours(a) == ours(b)
@@ -215,8 +231,17 @@ func (d *Device) loadQdisc(saved string) error {
 		return d.setQdisc(saved)
 	case "default":
 		now, err := d.readRoot()
-		if err != nil || now.handle == 0 {
+		if err != nil {
 			return err
+		}
+		if now.handle == 0 {
+			// What the kernel chose at another MTU, or with fewer queues, differs in its numbers: have it choose again.
+			if len(words) < 3 || words[2] == strconv.FormatUint(uint64(now.digest), 16) {
+				return nil
+			}
+			if err := d.putQdisc(rootQdisc{kind: "pfifo_fast", handle: ourHandle}); err != nil {
+				return err
+			}
 		}
 		said, err := d.nl.talkSaid(request(unix.RTM_DELQDISC, unix.NLM_F_ACK, tcmsg(d.index, netlink.HANDLE_ROOT)...), func(uint16, []byte) error { return nil })
 		return d.routeError("the qdisc", said, err)

@@ -14,7 +14,7 @@ import (
 // Settings that are files in /sys: byte queue limits and XPS of each transmit queue, and the governor of the CPUs' frequency.
 
 // bqlUnlimited is DQL_MAX_LIMIT (lib/dynamic_queue_limits.h): limit_max when nobody set it.
-const bqlUnlimited = 1<<31 - 1 - 1<<28
+const bqlUnlimited = 7 << 28
 
 func (v *view) queueSettings() (list []Setting) {
 	d := v.d

@@ -80,9 +80,23 @@ func putBack(d *Device, j *journal) (notes []string, err error) {
 		notes = append(notes, goneNote(j.Name, changes))
 		return notes, putBackHost(changes)
 	}
+	// The qdisc comes last: what the kernel chooses there depends on the MTU and on the queues.
+	order := slices.Clone(changes)
+	slices.Reverse(order)
+	slices.SortStableFunc(order, func(a, b entry) int {
+		switch {
+		case a.Name == b.Name:
+			return 0
+		case a.Name == "qdisc":
+			return 1
+		case b.Name == "qdisc":
+			return -1
+		}
+		return 0
+	})
 	// Twice: what was put back first may have been reset by what came after, where two settings are one in the driver.
 	var ours []entry
-	for _, e := range slices.Backward(changes) {
+	for _, e := range order {
 		mine, note, err := putBackOne(d, e, j)
 		if errors.Is(err, ErrNotFound) {
 			notes = append(notes, goneNote(j.Name, changes))
@@ -136,7 +150,7 @@ func putBackOne(d *Device, e entry, j *journal) (ours bool, note string, err err
 	if err != nil {
 		return false, "", fmt.Errorf("put back: %w", err)
 	}
-	if s.equal(now, e.Before) && now == e.Before {
+	if s.back(now, e.Before) {
 		return true, "", nil
 	}
 	if e.Done && !s.equal(now, e.Wrote) {

@@ -55,6 +55,7 @@ type ops struct {
 	save   func(*view) (string, error) // nil: read
 	load   func(saved string) error    // nil: write
 	same   func(a, b string) bool      // whether two saved texts are the same setting; nil: ==
+	exact  bool                        // what same calls the same is to be brought back nevertheless
 	resets bool                        // writing it makes the driver reset others: interrupts, limits
 }
 
@@ -157,6 +158,9 @@ func (s Setting) bring(saved string) error {
 	}
 	return nil
 }
+
+// back tells whether a setting is what it was before, so that there is nothing to be put back.
+func (s Setting) back(now, before string) bool { return now == before || !s.exact && s.equal(now, before) }
 
 func (s Setting) equal(a, b string) bool { return a == b || s.same != nil && s.same(a, b) }
 
