@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -279,4 +280,31 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestParseChain(t *testing.T) {
+	attr := func(typ uint16, v ...byte) []byte {
+		b := binary.NativeEndian.AppendUint16(nil, uint16(4+len(v)))
+		b = append(binary.NativeEndian.AppendUint16(b, typ), v...)
+		for len(b)%4 != 0 {
+			b = append(b, 0)
+		}
+		return b
+	}
+	text := func(typ uint16, s string) []byte { return attr(typ, append([]byte(s), 0)...) }
+	const nested = 0x8000
+	hook := slices.Concat(attr(1, 0, 0, 0, hookEgress), attr(2, 0, 0, 0, 0), attr(4|nested, slices.Concat(text(1, "eth0"), text(1, "eth1"))...))
+	message := slices.Concat([]byte{5, 0, 0, 0}, text(1, "t"), attr(2, 0, 0, 0, 0, 0, 0, 0, 1), text(3, "out"), attr(4|nested, hook...))
+	got, hooked := parseChain(message)
+	if diff := cmp.Diff(Chain{"netdev", "t", "out", hookEgress, []string{"eth0", "eth1"}}, got); diff != "" || !hooked {
+		t.Errorf("hooked %v (-want +got):\n%s", hooked, diff)
+	}
+	if c, hooked := parseChain(slices.Concat([]byte{1, 0, 0, 0}, text(1, "t"), text(3, "jumped to"))); hooked || c.Family != "inet" {
+		t.Errorf("%+v, hooked %v", c, hooked)
+	}
+}
+
+func FuzzChain(f *testing.F) {
+	f.Add([]byte{5, 0, 0, 0, 8, 0, 4, 128, 4, 0, 1, 0})
+	f.Fuzz(func(_ *testing.T, b []byte) { parseChain(b) })
 }
