@@ -34,13 +34,8 @@ func parseInterrupts(b []byte) []Interrupt {
 	for line := range bytes.Lines(b) {
 		words := strings.Fields(string(line))
 		if cpus == nil {
-			for _, w := range words {
-				n, ok := strings.CutPrefix(w, "CPU")
-				cpu, err := strconv.Atoi(n)
-				if !ok || err != nil || cpu < 0 || cpu > maxCPU {
-					return nil
-				}
-				cpus = append(cpus, cpu)
+			if cpus = headingCPUs(words); cpus == nil {
+				return nil
 			}
 			continue
 		}

@@ -20,16 +20,17 @@ var (
 // Device is a handle to one interface of the present network namespace. It follows the interface through a change of its name. Its
 // methods may be called from any goroutine; after Close they return errors.
 type Device struct {
-	index    int
-	driver   string
-	name     atomic.Pointer[string] // the last one seen
-	nl       *conn
-	stats    []byte // the request for the counters, guarded by nl
-	eth      *ethtool.Ethtool
-	ethnl    *ethtoolConn // nil if the kernel has none
-	ethnlErr error        // why ethnl is nil
-	sys      *sysDir      // nil if /sys does not show the interface
-	sysErr   error        // why sys is nil
+	index       int
+	driver      string
+	name        atomic.Pointer[string] // the last one seen
+	nl          *conn
+	stats       []byte // the request for the counters, guarded by nl
+	eth         *ethtool.Ethtool
+	ethnl       *ethtoolConn // nil if the kernel has none
+	ethnlErr    error        // why ethnl is nil
+	statBuffers statBuffers
+	sys         *sysDir // nil if /sys does not show the interface
+	sysErr      error   // why sys is nil
 
 	closing  context.Context // ends the watchers
 	close    context.CancelFunc

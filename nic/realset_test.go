@@ -235,7 +235,40 @@ func (r real) setIRQs(t *testing.T) {
 	})
 }
 
-func (r real) facts(t *testing.T) {}
+// facts compares what moves with what ethtool says.
+func (r real) facts(t *testing.T) {
+	t.Log(run(t, "cat", "/proc/interrupts"))
+	if _, err := r.Stats(); err != nil {
+		t.Log(err)
+		if !errors.Is(err, ErrNotSupported) {
+			t.Error("an error without a reason")
+		}
+	} else {
+		testStats(t, r.Device, r.dev)
+	}
+	p, err := r.PauseFrames()
+	out := run(t, "sh", "-c", "ethtool -I -a "+r.dev+" 2>&1 || true")
+	if want := after(out, "tx_pause_frames:"); want != "" {
+		if err != nil || p.Tx == nil || p.Rx == nil {
+			t.Fatalf("%+v, %v; ethtool says %s", p, err, out)
+		}
+		t.Logf("pause frames: %d and %d from %s", *p.Tx, *p.Rx, p.Source)
+		if r.link.Driver != "netdevsim" { // whose counters count the readings
+			if strconv.FormatUint(*p.Tx, 10) != want {
+				t.Errorf("%d pause frames sent, ethtool says %s", *p.Tx, want)
+			}
+			return
+		}
+		if again, err := r.PauseFrames(); err != nil || *again.Tx <= *p.Tx {
+			t.Errorf("they do not move: %d, then %d, %v", *p.Tx, *again.Tx, err)
+		}
+		return
+	}
+	t.Logf("pause frames: %+v, %v", p, err)
+	if err != nil && !errors.Is(err, ErrNotSupported) {
+		t.Error("an error without a reason")
+	}
+}
 
 // another is a value that a setting has not now; "" if there is none to be tried.
 func another(s Setting, now string) string {

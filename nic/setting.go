@@ -160,7 +160,9 @@ func (s Setting) bring(saved string) error {
 }
 
 // back tells whether a setting is what it was before, so that there is nothing to be put back.
-func (s Setting) back(now, before string) bool { return now == before || !s.exact && s.equal(now, before) }
+func (s Setting) back(now, before string) bool {
+	return now == before || !s.exact && s.equal(now, before)
+}
 
 func (s Setting) equal(a, b string) bool { return a == b || s.same != nil && s.same(a, b) }
 

@@ -116,7 +116,7 @@ func (r Root) Mitigations() ([]string, error) {
 	}
 	var found []string
 	for _, name := range names {
-		s, err := r.Text(dir + "/" + name)
+		s, err := r.Word(dir + "/" + name)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ var hypervisorFlag = regexp.MustCompile(`(?m)^(flags|Features)\s*:.*\bhypervisor
 
 // Hypervisor names what this machine is a guest of: "a hypervisor" where it does not say, "" on bare metal.
 func (r Root) Hypervisor() (string, error) {
-	info, err := r.Text("proc/cpuinfo")
+	info, err := r.Word("proc/cpuinfo")
 	if err != nil {
 		return "", err
 	}
@@ -190,20 +190,6 @@ func (r Root) Hypervisor() (string, error) {
 	for _, t := range guestTools[:2] { // an emulated CPU need not have the flag
 		if strings.Contains(said, t.part) {
 			return t.name, nil
-		}
-	}
-	return "", nil
-}
-
-// Model is the CPUs' name, "" where /proc/cpuinfo has none.
-func (r Root) Model() (string, error) {
-	info, err := r.Text("proc/cpuinfo")
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(info) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.Join(strings.Fields(value), " "), nil
 		}
 	}
 	return "", nil

@@ -13,7 +13,7 @@ import (
 )
 
 // Release is the kernel's, as uname -r prints it.
-func (r Root) Release() (string, error) { return r.Text("proc/sys/kernel/osrelease") }
+func (r Root) Release() (string, error) { return r.Word("proc/sys/kernel/osrelease") }
 
 // Clock is the kernel's clock source.
 type Clock struct {
@@ -24,7 +24,7 @@ type Clock struct {
 // Clock reads it.
 func (r Root) Clock() (c Clock, err error) {
 	const dir = "sys/devices/system/clocksource/clocksource0/"
-	if c.Current, err = r.Text(dir + "current_clocksource"); err != nil {
+	if c.Current, err = r.Word(dir + "current_clocksource"); err != nil {
 		return c, err
 	}
 	list, err := r.Text(dir + "available_clocksource")
@@ -34,7 +34,7 @@ func (r Root) Clock() (c Clock, err error) {
 
 // BootParams are the words of the kernel's command line; quotes do not matter for the ones we look for.
 func (r Root) BootParams() ([]string, error) {
-	s, err := r.Text("proc/cmdline")
+	s, err := r.Word("proc/cmdline")
 	return strings.Fields(s), err
 }
 
@@ -167,10 +167,10 @@ type Tracing struct {
 // Tracing reads it; errors.Is(err, fs.ErrPermission) for all but root, fs.ErrNotExist where tracefs is not mounted.
 func (r Root) Tracing() (t Tracing, err error) {
 	dir := "sys/kernel/tracing"
-	tracer, err := r.Text(dir + "/current_tracer")
+	tracer, err := r.Word(dir + "/current_tracer")
 	if errors.Is(err, fs.ErrNotExist) {
 		old := "sys/kernel/debug/tracing"
-		if s, err2 := r.Text(old + "/current_tracer"); !errors.Is(err2, fs.ErrNotExist) {
+		if s, err2 := r.Word(old + "/current_tracer"); !errors.Is(err2, fs.ErrNotExist) {
 			dir, tracer, err = old, s, err2
 		}
 	}
@@ -185,11 +185,11 @@ func (r Root) Tracing() (t Tracing, err error) {
 	}
 	for i, d := range dirs {
 		if i > 0 {
-			if tracer, err = r.Text(d + "/current_tracer"); err != nil {
+			if tracer, err = r.Word(d + "/current_tracer"); err != nil {
 				return t, err
 			}
 		}
-		if tracer != "nop" && tracer != "" {
+		if tracer != "nop" {
 			t.Tracers = append(t.Tracers, tracer)
 		}
 		events, err := r.Text(d + "/set_event")

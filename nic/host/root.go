@@ -27,6 +27,15 @@ func (r Root) Text(path string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
+// Word is Text of a file that cannot be empty.
+func (r Root) Word(path string) (string, error) {
+	s, err := r.Text(path)
+	if err == nil && s == "" {
+		err = fmt.Errorf("/%s: it is empty", path)
+	}
+	return s, err
+}
+
 // Int reads a file that holds one number.
 func (r Root) Int(path string) (int, error) {
 	s, err := r.Text(path)
