@@ -49,7 +49,7 @@ func (r Root) Nodes() (map[int]int, error) {
 func (r Root) Governors(cpus []int) (map[int]string, error) {
 	governors := make(map[int]string)
 	for _, cpu := range cpus {
-		s, err := r.Text(cpuFile(cpu, "cpufreq/scaling_governor"))
+		s, err := r.Word(cpuFile(cpu, "cpufreq/scaling_governor"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
