@@ -58,12 +58,8 @@ func (v *view) featureSettings() (list []Setting) {
 	}
 	slices.Sort(others)
 	for _, name := range append(names, others...) {
-		// A bit that never is on and cannot be changed is not in any of the answers.
-		f, ok := all[name]
-		switch {
-		case !ok:
-			f.Fixed = true
-		case slices.Contains(others, name) && f.Fixed:
+		f, _ := v.featureOf(name) // all of them are known
+		if f.Fixed && slices.Contains(others, name) {
 			continue
 		}
 		list = append(list, v.feature(name, f))

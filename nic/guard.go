@@ -97,20 +97,20 @@ func (g *Guard) Set(name, text string) (now string, undo func() error, err error
 	if err != nil {
 		return "", nil, err
 	}
-	if s.Why != "" {
-		return "", nil, fmt.Errorf("%s of %s: %w", name, g.d.Name(), &reason{text: s.Why, is: ErrNotSupported})
-	}
 	v := g.d.view()
 	beforeText, err := s.readIn(v)
 	if err != nil {
 		return "", nil, err
 	}
+	if s.asks(text, beforeText) {
+		return beforeText, nil, nil
+	}
+	if s.Why != "" {
+		return "", nil, fmt.Errorf("%s of %s: %w", name, g.d.Name(), &reason{text: s.Why, is: ErrNotSupported})
+	}
 	before, err := s.saved(v)
 	if err != nil {
 		return "", nil, err
-	}
-	if s.asks(text, beforeText) {
-		return beforeText, nil, nil
 	}
 	at := slices.IndexFunc(g.j.Changes, func(e entry) bool { return e.Name == name })
 	if at < 0 {

@@ -83,7 +83,7 @@ func (d *Device) open(m linkMsg) (_ *Device, err error) {
 	// The kind is the better name for a software device (a VLAN's driver is called "802.1Q VLAN Support"); hardware has none.
 	d.driver = m.kind
 	if d.driver == "" {
-		d.driver, _ = d.eth.DriverName(m.name) // "" unknown
+		withStack(func() { d.driver, _ = d.eth.DriverName(m.name) }) // "" unknown
 	}
 	d.sys, d.sysErr = openSys(m)
 	d.closing, d.close = context.WithCancel(context.Background())

@@ -14,20 +14,23 @@ type Pause struct{ Autoneg, RX, TX bool }
 // Pause reads it; errors.Is(err, ErrNotSupported) where the driver has none: "veth has no pause frames". With Autoneg on, RX and TX are
 // what is offered to the other side, not what was agreed.
 func (d *Device) Pause() (Pause, error) {
-	m, err := d.linkMsg(d.index) // ethtool goes by the name, which may have changed
-	if err != nil {
-		return Pause{}, fmt.Errorf("pause of %w", err)
+	var p Pause
+	err := d.ethGet(unix.ETHTOOL_MSG_PAUSE_GET, 0, "pause frames", func(typ uint16, v []byte) {
+		on := len(v) > 0 && v[0] != 0
+		switch typ {
+		case unix.ETHTOOL_A_PAUSE_AUTONEG:
+			p.Autoneg = on
+		case unix.ETHTOOL_A_PAUSE_RX:
+			p.RX = on
+		case unix.ETHTOOL_A_PAUSE_TX:
+			p.TX = on
+		}
+	})
+	var r *reason
+	if err != nil && !errors.As(err, &r) {
+		err = fmt.Errorf("pause of %w", err)
 	}
-	p, err := d.eth.GetPause(m.name)
-	switch {
-	case err == nil:
-		return Pause{Autoneg: p.Autoneg != 0, RX: p.RxPause != 0, TX: p.TxPause != 0}, nil
-	case errors.Is(err, unix.EOPNOTSUPP):
-		return Pause{}, &reason{text: d.kind() + " has no pause frames", is: ErrNotSupported}
-	case errors.Is(err, unix.ENODEV):
-		err = ErrNotFound
-	}
-	return Pause{}, fmt.Errorf("pause of %s: %w", m.name, err)
+	return p, err
 }
 
 // pauseValues are what the key for flow control walks through.

@@ -84,15 +84,8 @@ func putBack(d *Device, j *journal) (notes []string, err error) {
 	order := slices.Clone(changes)
 	slices.Reverse(order)
 	slices.SortStableFunc(order, func(a, b entry) int {
-		switch {
-		case a.Name == b.Name:
-			return 0
-		case a.Name == "qdisc":
-			return 1
-		case b.Name == "qdisc":
-			return -1
-		}
-		return 0
+		rank := map[string]int{"qdisc": 1}
+		return rank[a.Name] - rank[b.Name]
 	})
 	// Twice: what was put back first may have been reset by what came after, where two settings are one in the driver.
 	var ours []entry

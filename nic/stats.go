@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,7 +41,8 @@ func (d *Device) Stats() ([]Stat, error) {
 	if b.names == nil {
 		b.names, b.values = new(ethtool.EthtoolGStrings), new(ethtool.EthtoolStats)
 	}
-	unique, err := d.eth.StatsWithBuffer(m.name, b.names, b.values)
+	var unique map[string]uint64
+	withStack(func() { unique, err = d.eth.StatsWithBuffer(m.name, b.names, b.values) })
 	switch {
 	case errors.Is(err, unix.EOPNOTSUPP) || err == nil && len(unique) == 0:
 		return nil, &reason{text: d.kind() + " has no counters of its own", is: ErrNotSupported}
@@ -58,6 +60,16 @@ func (d *Device) Stats() ([]Stat, error) {
 		list[i] = data.Index(i).Uint()
 	}
 	return parseStrings(all.Slice(0, n*ethtool.ETH_GSTRING_LEN).Bytes(), list), nil
+}
+
+// withStack calls f with stack enough for all that it calls. The library hands the address of a struct on its stack to the kernel as a
+// number, from two calls further down: if the stack grew between, the kernel would write to where it was.
+//
+//go:noinline
+func withStack(f func()) {
+	var room [16 << 10]byte
+	f()
+	runtime.KeepAlive(&room)
 }
 
 // parseStrings puts the names of a string set, 32 bytes each and NUL at the end if shorter, to their values.
