@@ -41,9 +41,9 @@ func (w *worker) step(now int64) (read, until int64, err error) {
 		n = w.shared.claim(n)
 		w.ended = w.ended || n == 0
 		if w.kind == segmented {
-			w.fillSuper(n, now)
+			n = w.fillSuper(n, now)
 		} else {
-			w.fill(n, now)
+			n = w.fill(n, now)
 		}
 	}
 	if n == 0 && !l.pending {
@@ -55,6 +55,9 @@ func (w *worker) step(now int64) (read, until int64, err error) {
 	read, err = w.kick(l, start)
 	if l.pending {
 		until = w.backOff(read)
+	}
+	if n > 0 && w.cur.paced {
+		w.bucket.left(n, now, read)
 	}
 	w.counters.publish(&w.tally)
 	if w.trial.on {
@@ -79,7 +82,7 @@ func (w *worker) want(now int64) (n int, until int64) {
 		if w.ended {
 			return 0, now
 		}
-		return 0, p.schedule.at(w.done)
+		return 0, min(p.schedule.at(w.done), p.end)
 	}
 	rest := (p.burst - w.done%p.burst) % p.burst // of a burst already begun
 	if allowed := w.bucket.allow(now, owed, p.burst, rest); allowed > 0 {
@@ -100,7 +103,7 @@ func (w *worker) settle(now int64) (owed uint64) {
 			w.done = old
 		}
 	}
-	w.ended = w.ended || w.done == s.total()
+	w.ended = w.ended || now >= w.cur.end && w.done == s.total()
 	return due - w.done
 }
 
@@ -136,8 +139,8 @@ func (w *worker) slots(n int) int {
 	return n
 }
 
-// fill puts up to n frames into free slots, one into each, and gives back what finds no place.
-func (w *worker) fill(n int, now int64) {
+// fill puts up to n frames into free slots, one into each, gives back what finds no place, and returns how many it put.
+func (w *worker) fill(n int, now int64) int {
 	p, l := w.cur, w.lane
 	if free := l.free(); free < n {
 		w.shared.unclaim(n - free)
@@ -162,11 +165,11 @@ func (w *worker) fill(n int, now int64) {
 	}
 	w.seq = seq
 	w.sent(n)
+	return n
 }
 
-// fillSuper puts up to n frames into super-frames; a burst begins a new one, and none is longer than the plan says. It gives back what finds no
-// place.
-func (w *worker) fillSuper(n int, now int64) {
+// fillSuper is fill for super-frames: a burst begins a new one, and none is longer than the plan says.
+func (w *worker) fillSuper(n int, now int64) int {
 	p, l := w.cur, w.lane
 	u := &p.super
 	stamp := p.stamp(w.shared.clock, now)
@@ -190,12 +193,12 @@ func (w *worker) fillSuper(n int, now int64) {
 	}
 	w.shared.unclaim(n - put)
 	w.sent(put)
+	return put
 }
 
 // sent books n frames put into the ring.
 func (w *worker) sent(n int) {
 	w.done += uint64(n)
-	w.bucket.tokens -= float64(n)
 	w.tally.ring += uint64(n)
 }
 

@@ -105,7 +105,7 @@ func bins(t testing.TB, rx Device, cfg Config, stop <-chan struct{}) []bin {
 			return out
 		default:
 		}
-		clk.sleep(int64(last.At) + 1e6)
+		clk.sleep(clk.now(), int64(last.At)+1e6)
 		now := r.read()
 		// The count belongs to some moment of the bracket: the widest stretch it can stand for is the fair one.
 		out = append(out, bin{int64(last.At - last.Err), int64(now.At + now.Err), now.Count - last.Count})

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"wirespeed/engine/tpacket"
 )
 
 // clock is the time of the engine: nanoseconds of CLOCK_MONOTONIC since an origin. Reading it makes no system call (time.Since of a
@@ -34,8 +36,15 @@ func newClock() clock {
 // now is the time in ns.
 func (c *clock) now() int64 { return int64(time.Since(c.base)) }
 
-// sleep returns at time t (or before, on a signal). It is late by the kernel's timer slack, which workers set to 1 ns.
-func (c *clock) sleep(t int64) {
+// rawSleep is the longest sleep of which the scheduler of Go is not told: so long a garbage collection may have to wait.
+const rawSleep = 1e6
+
+// sleep returns at time t (or before, on a signal); now is the present time. It is late by the kernel's timer slack, which workers set to 1 ns.
+func (c *clock) sleep(now, t int64) {
+	if t-now <= rawSleep {
+		tpacket.SleepUntil(c.abs + t)
+		return
+	}
 	ts := unix.NsecToTimespec(c.abs + t)
 	_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &ts, nil)
 }

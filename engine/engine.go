@@ -2,10 +2,7 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"math/big"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -41,19 +38,6 @@ type Engine struct {
 	run  *run  // the present or the last one, nil before the first
 	past tally // of runs and workers that are over
 	err  error // why the last run failed
-}
-
-// run is one run from Start to its end.
-type run struct {
-	shared  shared
-	workers []*worker // worker i has number i
-	leaving []*worker // told to retire; once gone they are in Engine.past
-	started int64
-	end     int64 // MaxInt64 without a duration
-	ended   atomic.Int64
-	misfit  error // why the device no longer takes the configuration
-	alive   sync.WaitGroup
-	done    chan struct{}
 }
 
 // Open makes the rings and, with rx not nil and cfg.Receive, the receiver on rx. Nothing is sent. errors.Is(err, ErrNotPermitted) holds without
@@ -102,6 +86,7 @@ func (e *Engine) Start(l Limit) error {
 	}
 	e.err = nil
 	e.run = r
+	calmMonitor()
 	spareThreads(len(plans))
 	for i := range plans {
 		e.employ(r, plans[i])
@@ -203,173 +188,6 @@ func (e *Engine) apply(cfg Config) error {
 	}
 	e.run.workers = e.run.workers[:cfg.Queues]
 	return nil
-}
-
-// follows is when the schedule of cfg begins that takes over from that of old at time now: not before old's last burst and one gap of the
-// new rate, so that a rate turned again and again never sends more than it says.
-func (cfg Config) follows(old Config, dev Device, r *run, now int64) (int64, error) {
-	pps, err := cfg.Rate.PPS(cfg.Frame.Size, dev)
-	if err != nil || pps == nil || len(r.workers) == 0 {
-		return now, err
-	}
-	p := r.workers[0].plan.Load()
-	if !p.paced {
-		return now, nil
-	}
-	stream := p.schedule
-	stream.workers, stream.index = 1, 0
-	bursts := stream.due(now) / stream.burst
-	if bursts == 0 { // it has not begun, and may have been put off itself
-		return max(now, min(stream.origin, now+gap(pps, cfg.Burst))), nil
-	}
-	return max(now, min(stream.at((bursts-1)*stream.burst)+gap(pps, cfg.Burst), math.MaxInt64/2)), nil
-}
-
-// gap is the time between two bursts of a stream, in ns.
-func gap(pps *big.Rat, burst int) int64 {
-	p := newPace(pps)
-	return int64(min(mulDivUp(uint64(burst), p.den, p.num), math.MaxInt64/4))
-}
-
-// compile makes the plans of all workers.
-func (e *Engine) compile(r *run, cfg Config, origin int64) ([]*plan, error) {
-	plans := make([]*plan, cfg.Queues)
-	for i := range plans {
-		p, err := compile(cfg, e.dev, i, origin, r.end, e.cuts)
-		if err != nil {
-			return nil, err
-		}
-		e.serial++
-		p.serial = e.serial
-		plans[i] = p
-	}
-	return plans, nil
-}
-
-// employ starts a worker on the next open queue.
-func (e *Engine) employ(r *run, p *plan) {
-	q := e.queues[0]
-	e.queues = e.queues[1:]
-	w := newWorker(&r.shared, q)
-	w.plan.Store(p)
-	r.workers = append(r.workers, w)
-	r.alive.Add(1)
-	Spawn(func() {
-		defer r.alive.Done()
-		w.run()
-		e.left(r, w)
-	})
-}
-
-// spareThreads lets four threads run Go besides the workers', so that the console is never late because of them. It is said explicitly,
-// before any thread is pinned: the runtime would otherwise take the number anew from the mask of a pinned thread (DESIGN.md section 4).
-func spareThreads(workers int) { runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), workers+4)) }
-
-// left is called by a worker's goroutine as its last act.
-func (e *Engine) left(r *run, w *worker) {
-	if w.err != nil {
-		p := w.plan.Load()
-		e.event(fmt.Sprintf("worker of queue %d on CPU %d stopped: %v", p.number, p.cpu, w.err))
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if i := slices.Index(r.leaving, w); i >= 0 {
-		r.leaving = slices.Delete(r.leaving, i, i+1)
-		e.dismiss(w)
-	}
-}
-
-// dismiss moves what a worker counted to the totals and closes its queue: the ring may hold slots that never came back.
-func (e *Engine) dismiss(w *worker) {
-	e.past.add(&w.tally)
-	_ = w.queue.close() // nothing can be done about an error, and nothing is lost
-}
-
-// watch ends a run once its workers have left. It failed if the device refused it, or if not one worker came to the end.
-func (e *Engine) watch(r *run) {
-	r.alive.Wait()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.err = r.misfit
-	failed := 0
-	for _, w := range r.workers {
-		if w.err != nil {
-			failed++
-		}
-	}
-	if e.err == nil && failed == len(r.workers) {
-		e.err = fmt.Errorf("%s: %w", e.dev.Name, r.workers[0].err)
-	}
-	// The run lasted until its last worker stopped sending; draining comes after it.
-	ended := int64(0)
-	for _, w := range r.workers {
-		if w.err != nil {
-			w.last = e.clock.now()
-		}
-		ended = max(ended, w.last)
-	}
-	r.ended.Store(max(ended, r.started+1))
-	close(r.done)
-}
-
-func (r *run) over() bool { return r.ended.Load() != 0 }
-
-// bury ends all that is left of a finished run.
-func (e *Engine) bury(r *run) {
-	for _, w := range r.workers {
-		e.dismiss(w)
-	}
-	r.workers = nil
-}
-
-// openQueues sees to it that n queues are open for new workers.
-func (e *Engine) openQueues(n int) error {
-	for len(e.queues) < n {
-		q, err := openQueue(e.dev, len(e.queues))
-		if err != nil {
-			return errors.Join(err, e.closeQueues())
-		}
-		e.queues = append(e.queues, q)
-	}
-	return nil
-}
-
-// openSuper opens the rings for super-frames where cfg wants them and the kernel can cut them.
-func (e *Engine) openSuper(cfg Config, queues []*queue) error {
-	if !cfg.Segmentable() {
-		return nil
-	}
-	if !e.probed {
-		// A device that cuts frames itself would send the probe: take its word.
-		e.cuts = cfg.Segment == SegmentDevice || cutsSuperFrames(e.dev, cfg.Frame)
-		e.probed = cfg.Segment != SegmentDevice
-	}
-	if !e.cuts {
-		return nil
-	}
-	for i, q := range queues {
-		if err := q.openSuper(e.dev, i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *run) queues() []*queue {
-	queues := make([]*queue, len(r.workers))
-	for i, w := range r.workers {
-		queues[i] = w.queue
-	}
-	return queues
-}
-
-func (e *Engine) closeQueues() error {
-	var err error
-	for _, q := range e.queues {
-		err = errors.Join(err, q.close())
-	}
-	e.queues = nil
-	return err
 }
 
 // setReceiver opens or closes the receiver as cfg wants it.

@@ -164,6 +164,21 @@ func TestRateIsExact(t *testing.T) {
 	t.Logf("missed %d, ran %v; %+v", s.Missed, s.Since, s.Workers[0])
 }
 
+func TestARunLastsItsDuration(t *testing.T) {
+	tx, rx := pair(t, 1)
+	for rate, want := range map[string]uint64{"3pps": 2, "max": 0, "64pps": 26} {
+		cfg := base(t, tx, rate)
+		cfg.Burst = 2
+		s := finish(t, started(t, tx, rx, cfg, Limit{Duration: 400 * time.Millisecond}), 2*time.Second)
+		if s.Since < 400*time.Millisecond {
+			t.Errorf("%s: the run of 400 ms lasted %v", rate, s.Since)
+		}
+		if got := s.Ring.Count + s.Missed; want != 0 && got != want {
+			t.Errorf("%s: %d frames, want %d: bursts of 2 that begin in [0, 400 ms)", rate, got, want)
+		}
+	}
+}
+
 func TestMaxSpeed(t *testing.T) {
 	tx, rx := pair(t, 1)
 	cfg := base(t, tx, "max")

@@ -114,13 +114,14 @@ func mulDivUp(a, b, c uint64) uint64 {
 	return q
 }
 
-// The debt rule (DESIGN.md section 4): frames owed are worked off at no more than twice the asked rate over any window of
-// max(1 ms, 4 bursts). A token bucket of depth b and refill r lets at most r*W + b pass in any window W; with b a quarter of what the
-// asked rate sends in W and r = 1.75 times that rate, the sum is just twice.
+// The debt rule (DESIGN.md section 4): frames owed are worked off at no more than twice the asked rate over any window W of max(1 ms, 4 bursts).
+// A token bucket of depth b and refill r lets at most r*W + b pass in any W. r is 1.75 times the asked rate; b is a burst, or an eighth of what the
+// asked rate sends in W where that is more. The remaining eighth covers that frames leave up to debtShift after they were allowed.
 const (
 	debtWindow = 1e6 // ns
-	debtDepth  = 0.25
+	debtDepth  = 0.125
 	debtRefill = 1.75
+	debtShift  = 70e3  // ns
 	debtMax    = 100e6 // ns; older debt is given up
 	debtFresh  = 1e6   // ns; younger debt dropped by a change of plan was never asked for, rather than missed
 )
@@ -131,12 +132,13 @@ type bucket struct {
 	depth  float64
 	tokens float64
 	last   int64
+	cost   float64 // ns that a frame takes to leave, smoothed
 }
 
 func newBucket(p pace, burst, workers int, now int64) bucket {
 	rate := float64(p.num) / float64(p.den) / float64(workers)
 	window := max(debtWindow, 4*float64(burst)/rate)
-	b := bucket{refill: debtRefill * rate, depth: debtDepth * rate * window, last: now}
+	b := bucket{refill: debtRefill * rate, depth: max(float64(burst), debtDepth*rate*window), last: now, cost: 1000}
 	b.tokens = b.depth
 	return b
 }
@@ -152,6 +154,17 @@ func (b *bucket) allow(now int64, want, burst, rest uint64) uint64 {
 	// The bucket is never shallower than a burst; the small term takes up rounding.
 	whole := uint64((b.tokens + 1e-6*float64(burst)) / float64(burst))
 	return min(want, rest+whole*burst)
+}
+
+// left takes n frames that were allowed at one time and had all left by another. A thread that lost its CPU in between sent later than it was
+// allowed to: that time earns no tokens, or the frames allowed next would crowd behind.
+func (b *bucket) left(n int, allowed, now int64) {
+	b.tokens -= float64(n)
+	took := float64(now - allowed)
+	if fair := max(debtShift, 1.5*b.cost*float64(n)); took > fair {
+		b.last = max(b.last, now-int64(fair))
+	}
+	b.cost += (min(took/float64(n), 2*b.cost) - b.cost) / 16
 }
 
 // ready is when the next whole burst may leave.

@@ -141,7 +141,9 @@ func (d *driver) run(until int64) {
 			d.sent = append(d.sent, d.now)
 		}
 		d.w.done += uint64(n)
-		d.w.bucket.tokens -= float64(n)
+		if n > 0 {
+			d.w.bucket.left(n, d.now, d.now+100)
+		}
 		if n == 0 {
 			d.now = max(next, d.now+1)
 		} else {

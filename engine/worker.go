@@ -192,7 +192,7 @@ func (w *worker) await(now, until int64) int64 {
 	start := now
 	if until-now > sleepOver {
 		w.counters.publish(&w.tally)
-		w.shared.clock.sleep(min(until-wakeEarly, now+maxSleep))
+		w.shared.clock.sleep(now, min(until-wakeEarly, now+maxSleep))
 		now = w.shared.clock.now()
 		w.tally.wait += now - start
 	} else {

@@ -151,7 +151,7 @@ func (c chart) axisOf(cols []column, rows int) (axis, bool) {
 	if lo < (hi-lo)/2 {
 		lo = 0
 	}
-	step := roundStep((hi - lo) / 4)
+	step := roundStep((hi - lo) / 6)
 	a.lo, a.hi = math.Floor(lo/step+1e-9)*step, math.Ceil(hi/step-1e-9)*step
 	return a, true
 }

@@ -109,7 +109,7 @@ func TestChartMovesByWholeColumns(t *testing.T) {
 func TestMarkStandsWhereTheKnobWasTurned(t *testing.T) {
 	v := &control.View{History: historyOf(1, make([]float64, 60)...)}
 	v.History[29].Mark = "burst 8"
-	row := markRow(v, 120+2*axisWidth, plainTheme())
+	row := markRows(v, 120+2*axisWidth, 1, plainTheme())[0]
 	at := strings.Index(row, unicodeGlyphs.Mark)
 	if at < 0 || !strings.Contains(row, "burst 8") {
 		t.Fatalf("no mark in %q", row)
@@ -117,5 +117,24 @@ func TestMarkStandsWhereTheKnobWasTurned(t *testing.T) {
 	// 30 s ago in columns of 1 s, two a cell, from the right end of the plot.
 	if want := axisWidth + 120 - 1 - 30/2; cells(row[:at]) != want {
 		t.Errorf("mark at cell %d, want %d", cells(row[:at]), want)
+	}
+}
+
+// Of marks that are close together every one has its sign, and the latest has its name.
+func TestMarksThatAreClose(t *testing.T) {
+	v := &control.View{History: historyOf(1, make([]float64, 60)...)}
+	for i, name := range map[int]string{10: "burst 2", 46: "burst 4", 52: "burst 8", 56: "path qdisc"} {
+		v.History[i].Mark = name
+	}
+	rows := markRows(v, 100+2*axisWidth, 2, plainTheme())
+	for i := range rows {
+		rows[i] = strings.TrimRight(rows[i][axisWidth+70:], " ")
+	}
+	want := []string{
+		"     ▲                 ▲  ▲ ▲",
+		"     burst 2       path qdisc",
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

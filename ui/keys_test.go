@@ -87,7 +87,7 @@ func TestKeys(t *testing.T) {
 		{name: "save a preset", keys: []string{"p", "s", "mine", "enter"}, want: []string{"save mine"}},
 		{name: "filter and turn what is left", keys: []string{"/", "dst-port", "enter", "right"}, want: []string{"dst-port 10"}},
 		{name: "esc shows all knobs again", keys: []string{"/", "dst-port", "enter", "esc", "up", "enter", "max", "enter"}, want: []string{"rate max"}},
-		{name: "a knob without effect is not turned", keys: []string{"/", "segment", "enter", "right", "enter"}},
+		{name: "letters that come in one message", keys: []string{":rate", " ", "10kpps", "enter", "zm"}, want: []string{"rate 10kpps", "mark "}},
 		{name: "keys in a list are the list's", keys: []string{"p", "b", "m", "r", " "}},
 		{name: "freezing stops nothing", keys: []string{"z", "m"}, want: []string{"mark "}},
 	}

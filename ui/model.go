@@ -142,7 +142,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, m.look()
 	case tea.KeyMsg:
-		return m, m.press(msg)
+		return m, m.typed(msg)
 	case doneMsg:
 		return m, m.finish(msg.outcome)
 	case meaningMsg:
@@ -161,6 +161,32 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.drawn = m.screen != ""
 	}
 	return m, nil
+}
+
+// typed presses keys one after the other: what a fast typist, a slow line or a script types arrives as one message of several letters. What is pasted
+// stays whole, and no letter of it is a command.
+func (m *model) typed(msg tea.KeyMsg) tea.Cmd {
+	if msg.Type != tea.KeyRunes || msg.Paste || len(msg.Runes) < 2 {
+		return m.press(msg)
+	}
+	var cmds []tea.Cmd
+	for i, r := range msg.Runes {
+		letter := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}
+		_, text := m.overlay.(*prompt)
+		if text { // the rest is its text, with one feedback
+			letter.Runes = msg.Runes[i:]
+		}
+		if cmd := m.press(letter); cmd != nil {
+			cmds = append(cmds, cmd)
+		}
+		if text {
+			break
+		}
+	}
+	if len(cmds) == 1 {
+		return cmds[0]
+	}
+	return tea.Sequence(cmds...)
 }
 
 // take shows a new look, or keeps it behind a frozen screen.

@@ -110,24 +110,26 @@ func keyLines(k KeyMap, th *Theme, w int) []string {
 
 func knobLines(m *model, th *Theme, w int) []string {
 	var out []string
+	entry := func(name, text string, at int) {
+		for i, s := range wrap(text, w-at-1) {
+			r := newRow(w)
+			if i == 0 {
+				r.put(th.Key, "   "+name)
+			}
+			out = append(out, r.pad(at).put(th.Text, s).full())
+		}
+	}
 	group := ""
 	for _, k := range m.knobs() {
 		if k.Group != group {
 			group = k.Group
 			out = append(out, newRow(w).put(th.Dim, " knobs: "+clean(group)).full())
 		}
-		r := newRow(w)
-		r.put(th.Key, "   "+k.Name).pad(15).clip(th.Text, clean(k.Help), w-r.w, th.Glyphs.Cut)
-		if k.Reason != "" {
-			r.put(th.Text, "  ").clip(th.Dim, clean(k.Reason), w-r.w, th.Glyphs.Cut)
-		}
-		out = append(out, r.full())
+		entry(k.Name, clean(k.Help), 14)
 	}
 	out = append(out, newRow(w).put(th.Dim, " commands").full())
 	for _, u := range knob.Usages() {
-		r := newRow(w)
-		r.put(th.Key, "   "+u.Form).pad(23).put(th.Text, " ").clip(th.Text, u.Help, w-r.w, th.Glyphs.Cut)
-		out = append(out, r.full())
+		entry(u.Form, u.Help, 24)
 	}
 	return out
 }

@@ -1,9 +1,8 @@
 package ui
 
 import (
+	"slices"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"wirespeed/ui/control"
 )
@@ -12,6 +11,16 @@ import (
 type panel struct {
 	chosen string
 	filter string
+
+	drawn     panelKey
+	drawnRows []string
+	drawnOf   []control.Knob
+}
+
+// panelKey is what the drawing of the panel depends on, the knobs aside.
+type panelKey struct {
+	chosen, filter string
+	w, h           int
 }
 
 // matching are the knobs that pass the filter.
@@ -61,9 +70,22 @@ const (
 	explainLines = 3
 )
 
-// panelRows is the panel in h lines of w cells: knobs with their values, or why one cannot be turned. Where there is room
-// the last lines explain the chosen one.
+// panelRows draws the panel, or returns the last drawing: knobs change seldom.
 func (m *model) panelRows(w, h int) []string {
+	p := &m.panel
+	now := panelKey{p.chosen, p.filter, w, h}
+	if len(m.pending) > 0 || p.drawn != now || !slices.Equal(p.drawnOf, m.view.Knobs) {
+		p.drawn, p.drawnOf, p.drawnRows = now, m.view.Knobs, m.drawPanel(w, h)
+		if len(m.pending) > 0 {
+			p.drawnOf = nil
+		}
+	}
+	return p.drawnRows
+}
+
+// drawPanel is the panel in h lines of w cells: knobs with their values, or why one cannot be turned. Where there is room
+// the last lines explain the chosen one.
+func (m *model) drawPanel(w, h int) []string {
 	v, th := m.view, m.theme
 	list := m.panel.matching(v.Knobs)
 	remark := m.keys.Filter.Help().Key + " filter"
@@ -179,6 +201,3 @@ func filled(lines []string, w, h int) []string {
 	}
 	return lines[:h]
 }
-
-// stripped is a line without its escape sequences.
-func stripped(s string) string { return ansi.Strip(s) }

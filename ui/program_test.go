@@ -138,13 +138,13 @@ func TestResultIsPrinted(t *testing.T) {
 	var out bytes.Buffer
 	printResult(&out, control.Summary{
 		Result: "Result: OK: 1(c1+d0) usec, 1 (60byte,0frags)\n  1pps 0Mb/sec (480bps) errors: 0",
-		Marks:  []meter.Epoch{a, b}, Diff: &meter.Diff{A: a, B: b, NS: 30.456, CI95: 0.2, Real: true},
+		Marks:  []meter.Epoch{a, b}, Diff: &meter.Diff{A: a, B: b, NS: 30.456, CI95: 0.2, OK: true, CIOK: true, Real: true},
 	})
 	want := `Result: OK: 1(c1+d0) usec, 1 (60byte,0frags)
   1pps 0Mb/sec (480bps) errors: 0
   A: burst 1, 1,423,454 pps, 702.516 ns/packet over 40 samples
   B: burst 8, 1,487,962 pps, 672.060 ns/packet over 30 samples
-  B is faster than A by 30.46 ± 0.20 ns/packet (95 %)
+  B is faster than A by 30.5 ± 0.2 ns/packet (95 %)
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

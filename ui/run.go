@@ -27,16 +27,20 @@ type Options struct {
 const (
 	defaultRate = 4
 	fastestRate = 20
-	framesASec  = 20 // of bubbletea's renderer: a key shows within 50 ms
+	framesASec  = 10 // of bubbletea's renderer, at the least: each costs, also where nothing has changed
 )
 
-func (o Options) every() time.Duration {
-	rate := o.Rate
-	if rate <= 0 {
-		rate = defaultRate
+func (o Options) rate() float64 {
+	if o.Rate <= 0 {
+		return defaultRate
 	}
-	return time.Duration(float64(time.Second) / min(rate, fastestRate))
+	return min(o.Rate, fastestRate)
 }
+
+func (o Options) every() time.Duration { return time.Duration(float64(time.Second) / o.rate()) }
+
+// frames is how often the renderer may write: often enough that a look does not wait long.
+func (o Options) frames() int { return max(framesASec, int(1.5*o.rate())) }
 
 // Run shows a run on the terminal until the operator quits or ctx ends; it does not start it. Then it stops the run and
 // prints its result and marks on the normal screen. It returns with the terminal restored and none of its goroutines
@@ -65,7 +69,7 @@ func serve(ctx context.Context, run runner, o Options) error {
 		defer line.restore()
 		p = tea.NewProgram(line, tea.WithoutRenderer(), tea.WithoutSignalHandler())
 	} else {
-		p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithFPS(framesASec), tea.WithoutSignalHandler())
+		p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithFPS(o.frames()), tea.WithoutSignalHandler())
 	}
 	stopped := make(chan struct{})
 	engine.Spawn(func() {
@@ -87,11 +91,8 @@ func printResult(w io.Writer, s control.Summary) {
 	}
 	// A terminal that has gone takes nothing: there is nobody to tell.
 	fmt.Fprintln(w, s.Result)
-	for _, e := range s.Marks {
-		fmt.Fprintf(w, "  %s: %s, %s pps, %s ns/packet over %d samples\n", clean(e.Mark), clean(e.Label), ppsText(e.PPS), groupf(e.MeanNS, 3), e.N)
-	}
-	if s.Diff != nil {
-		fmt.Fprintln(w, "  "+diffText(s.Diff, unicodeGlyphs.PlusMinus))
+	for _, line := range s.Kept() {
+		fmt.Fprintln(w, "  "+clean(line))
 	}
 }
 

@@ -32,7 +32,6 @@ func (m *model) lines(w, h int) []string {
 type plan struct {
 	digits         int // height of the large number
 	gap            int // blank lines around it
-	body           int // charts and panel
 	panelW         int
 	queues, ladder int // lines of the table; of the ladder beside it, 0: short, below
 	marks, log     int
@@ -108,7 +107,11 @@ func (m *model) chartRows(w, h int) []string {
 	v, th := m.view, m.theme
 	w -= 2 // clear of the panel
 	var out []string
-	switch plots := h - 2; {
+	marks := 1
+	if h >= 14 {
+		marks = 2
+	}
+	switch plots := h - 1 - marks; {
 	case plots >= 9 && m.charts == showBoth:
 		upper := plots / 2
 		out = append(ppsChart.draw(v, w, upper, th), nsChart.draw(v, w, plots-upper, th)...)
@@ -119,7 +122,7 @@ func (m *model) chartRows(w, h int) []string {
 	default:
 		return nil
 	}
-	out = append(out, markRow(v, w, th), timeRow(w, th))
+	out = append(append(out, markRows(v, w, marks, th)...), timeRow(w, th))
 	for i := range out {
 		out[i] += "  "
 	}

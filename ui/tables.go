@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 
 	"wirespeed/engine"
 	"wirespeed/engine/meter"
@@ -234,15 +235,7 @@ func diffText(d *meter.Diff, plusMinus string) string {
 	if d == nil {
 		return ""
 	}
-	word, ns := "faster", d.NS
-	if ns < 0 {
-		word, ns = "slower", -ns
-	}
-	size := groupf(ns, 2) + " " + plusMinus + " " + groupf(d.CI95, 2) + " ns/packet (95 %)"
-	if !d.Real {
-		return clean(d.B.Mark) + " against " + clean(d.A.Mark) + ": no difference to be seen, " + size
-	}
-	return clean(d.B.Mark) + " is " + word + " than " + clean(d.A.Mark) + " by " + size
+	return strings.ReplaceAll(clean(d.String()), "±", plusMinus)
 }
 
 // logRows are the last n lines of the log, the latest at the bottom.

@@ -27,62 +27,69 @@ func rule(th *Theme, w int, title, remark string) string {
 	return r.full()
 }
 
-// markRow names what was turned under the place where it was turned, the latest first where two need the same cells.
-func markRow(v *control.View, w int, th *Theme) string {
+// markRows name what was turned under the place where it was turned. In two lines every place has its sign; in one, and
+// among the names, those that find no room are left out, the latest last.
+func markRows(v *control.View, w, n int, th *Theme) []string {
 	plotW := max(w-2*axisWidth, 1)
 	nc, _ := plotSize(plotW, 1, th.Glyphs)
 	cols := ppsChart.columns(v, nc)
 	wide := nc / plotW
-	line := make([]string, plotW) // "" free, else what starts here; taken cells hold "\x00"
-	free := func(from, to int) bool {
-		if from < 0 || to > plotW {
-			return false
-		}
-		for i := from; i < to; i++ {
-			if line[i] != "" {
-				return false
-			}
-		}
-		return true
-	}
-	take := func(at int, s string) {
-		line[at] = s
-		for i := 1; i < cells(s); i++ {
-			line[at+i] = taken
-		}
+	lines := make([]labels, n)
+	for i := range lines {
+		lines[i] = make(labels, plotW)
 	}
 	for i := nc - 1; i >= 0; i-- {
 		if cols[i].mark == "" {
 			continue
 		}
-		x, name := i/wide, clean(cols[i].mark)
-		if !free(x, x+1) {
+		x, name, sign := i/wide, clean(cols[i].mark), th.Glyphs.Mark
+		if n == 1 {
+			_ = lines[0].put(x, sign+" "+name+" ") || lines[0].put(x-cells(name)-1, name+" "+sign) || lines[0].put(x, sign)
 			continue
 		}
-		switch n := cells(name); {
-		case free(x, x+n+3):
-			take(x, th.Glyphs.Mark+" "+name+" ")
-		case free(x-n-1, x+1):
-			take(x-n-1, name+" "+th.Glyphs.Mark)
-		default:
-			take(x, th.Glyphs.Mark)
-		}
+		lines[0].put(x, sign)
+		_ = lines[1].put(x, name+" ") || lines[1].put(x-cells(name)+1, name)
 	}
-	r := newRow(w)
-	r.pad(axisWidth)
-	for _, s := range line {
-		switch s {
-		case "":
-			r.put(th.Text, " ")
-		case taken:
-		default:
-			r.put(th.Mean, s)
+	out := make([]string, n)
+	for i, line := range lines {
+		r := newRow(w)
+		r.pad(axisWidth)
+		for _, s := range line {
+			switch s {
+			case "":
+				r.put(th.Text, " ")
+			case taken:
+			default:
+				r.put(th.Mean, s)
+			}
 		}
+		out[i] = r.full()
 	}
-	return r.full()
+	return out
 }
 
+// labels is a line of cells: "" is free, else what begins there; the cells that it covers are taken.
+type labels []string
+
 const taken = "\x00"
+
+// put writes s at cell x if there is room for it.
+func (l labels) put(x int, s string) bool {
+	n := cells(s)
+	if x < 0 || x+n > len(l) {
+		return false
+	}
+	for i := x; i < x+n; i++ {
+		if l[i] != "" {
+			return false
+		}
+	}
+	l[x] = s
+	for i := x + 1; i < x+n; i++ {
+		l[i] = taken
+	}
+	return true
+}
 
 // timeRow is the axis of time below the charts: how long ago.
 func timeRow(w int, th *Theme) string {

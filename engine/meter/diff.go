@@ -55,18 +55,18 @@ func Compare(a, b Epoch) Diff {
 // variance is that of an epoch's mean.
 func variance(e Epoch) float64 { return e.StdDevNS * e.StdDevNS / float64(e.Timed) }
 
-// String says the difference in a sentence: "B is faster by 30.5 ± 0.2 ns/packet". Epochs without a mark go by their label.
+// String says the difference in a sentence: "B is faster than A by 30.5 ± 0.2 ns/packet (95 %)". Epochs without a mark go by their label.
 func (d Diff) String() string {
 	a, b := name(d.A), name(d.B)
 	switch {
 	case !d.OK:
 		return fmt.Sprintf("no difference of %s and %s: one has no rate", a, b)
 	case !d.CIOK:
-		return fmt.Sprintf("%s is %s by %s ns/packet (too few samples to say how sure)", b, word(d.NS), Number(math.Abs(d.NS), 1))
+		return fmt.Sprintf("%s is %s than %s by %s ns/packet (too few samples to say how sure)", b, word(d.NS), a, Number(math.Abs(d.NS), 1))
 	case !d.Real:
-		return fmt.Sprintf("%s and %s do not differ: %s ± %s ns/packet", a, b, Number(d.NS, 1), Number(d.CI95, 1))
+		return fmt.Sprintf("%s and %s do not differ: %s ± %s ns/packet (95 %%)", a, b, Number(d.NS, 1), Number(d.CI95, 1))
 	}
-	return fmt.Sprintf("%s is %s by %s ± %s ns/packet", b, word(d.NS), Number(math.Abs(d.NS), 1), Number(d.CI95, 1))
+	return fmt.Sprintf("%s is %s than %s by %s ± %s ns/packet (95 %%)", b, word(d.NS), a, Number(math.Abs(d.NS), 1), Number(d.CI95, 1))
 }
 
 func name(e Epoch) string {

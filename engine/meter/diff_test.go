@@ -74,13 +74,13 @@ func TestDiffString(t *testing.T) {
 		a, b Epoch
 		want string
 	}{
-		{"faster", e("A", 1423314, 60, 0.3), e("B", 1489324, 29, 0.02), "B is faster by 31.1 ± 0.1 ns/packet"},
-		{"slower", e("A", 1489324, 60, 0.3), e("B", 1423314, 29, 0.02), "B is slower by 31.1 ± 0.1 ns/packet"},
-		{"label instead of a mark", e("A", 1e6, 9, 1), e("", 2e6, 9, 1), "`burst 8` is faster by 500.0 ± 1.0 ns/packet"},
-		{"too close", e("A", 1e6, 9, 1), e("B", 1.0005e6, 9, 1), "A and B do not differ: 0.5 ± 1.0 ns/packet"},
-		{"one sample", e("A", 1e6, 1, 0), e("B", 2e6, 9, 1), "B is faster by 500.0 ns/packet (too few samples to say how sure)"},
+		{"faster", e("A", 1423314, 60, 0.3), e("B", 1489324, 29, 0.02), "B is faster than A by 31.1 ± 0.1 ns/packet (95 %)"},
+		{"slower", e("A", 1489324, 60, 0.3), e("B", 1423314, 29, 0.02), "B is slower than A by 31.1 ± 0.1 ns/packet (95 %)"},
+		{"label instead of a mark", e("A", 1e6, 9, 1), e("", 2e6, 9, 1), "`burst 8` is faster than A by 500.0 ± 1.0 ns/packet (95 %)"},
+		{"too close", e("A", 1e6, 9, 1), e("B", 1.0005e6, 9, 1), "A and B do not differ: 0.5 ± 1.0 ns/packet (95 %)"},
+		{"one sample", e("A", 1e6, 1, 0), e("B", 2e6, 9, 1), "B is faster than A by 500.0 ns/packet (too few samples to say how sure)"},
 		{"no frames", e("A", 0, 9, 0), e("B", 2e6, 9, 1), "no difference of A and B: one has no rate"},
-		{"no scatter", e("A", 1e6, 9, 0), e("B", 2e6, 9, 0), "B is faster by 500.0 ± 0.0 ns/packet"},
+		{"no scatter", e("A", 1e6, 9, 0), e("B", 2e6, 9, 0), "B is faster than A by 500.0 ± 0.0 ns/packet (95 %)"},
 		{"nothing known", Epoch{Number: 1}, Epoch{Number: 2}, "no difference of epoch 1 and epoch 2: one has no rate"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -26,6 +27,18 @@ type Summary struct {
 	Diff          *meter.Diff
 	Result        string // two lines, "\n" between
 	Err           error  // why it failed
+}
+
+// Kept are the marks as lines of text, and the difference of the last two.
+func (s Summary) Kept() []string {
+	var lines []string
+	for _, e := range s.Marks {
+		lines = append(lines, fmt.Sprintf("%s: %s, %s pps, %s ns/packet over %d samples", e.Mark, e.Label, meter.Number(e.PPS, 0), meter.Number(e.MeanNS, 3), e.N))
+	}
+	if s.Diff != nil {
+		lines = append(lines, s.Diff.String())
+	}
+	return lines
 }
 
 // Result is the end of a run in the classic form, two lines, and all the figures of the summary.

@@ -70,7 +70,7 @@ func (r *Run) observe() look {
 		r.loss.watch(now)
 	}
 	r.instant = r.sample(r.fast, now)
-	if !r.fast.mixed && r.belongs(now) {
+	if !r.fast.mixed && r.belongs(r.fast.from, now) {
 		r.instant.Epoch = r.epochs.number
 	}
 	if r.running() {
@@ -82,9 +82,17 @@ func (r *Run) observe() look {
 	return now
 }
 
-// belongs says whether a look's state lets its sample into an epoch: also an outage is one, with a rate of 0.
-func (r *Run) belongs(l look) bool {
-	return l.engine.State == engine.Running || l.engine.State == engine.NoCarrier || l.engine.State == engine.Done
+// belongs says whether the sample from one look to another may be of an epoch: an outage is one as well, with a rate of 0. A run that has ended may end
+// the sample, and nothing of what follows is one. The caller holds mu.
+func (r *Run) belongs(from, to look) bool {
+	switch to.engine.State {
+	case engine.Running, engine.NoCarrier:
+		return true
+	case engine.Done:
+		over := from.engine.State == engine.Done || !r.running() && r.ended.Before(to.at.Add(-r.lateness()))
+		return !over
+	}
+	return false
 }
 
 // lateness is how much earlier than due a tick may be and still end the line's sample.
@@ -101,7 +109,7 @@ func (r *Run) sampleLine(now look) {
 		return
 	}
 	s := r.sample(r.line, now)
-	if s.Valid && !r.line.mixed && r.belongs(now) {
+	if s.Valid && !r.line.mixed && r.belongs(r.line.from, now) {
 		r.epochs.add(&s)
 	}
 	r.last, r.fresh = s, true
@@ -174,7 +182,7 @@ func (r *Run) why(now look) string {
 		return now.engine.Err.Error()
 	case !r.link.Carrier && !r.downSince.IsZero():
 		return fmt.Sprintf("no carrier on %s for %.1f s", r.link.Name, now.at.Sub(r.downSince).Seconds())
-	case !r.link.Carrier:
+	case !r.link.Carrier, now.engine.State == engine.NoCarrier: // the workers know first
 		return "no carrier on " + r.link.Name
 	}
 	return ""

@@ -274,6 +274,27 @@ func TestSourceOfTheRate(t *testing.T) {
 	})
 }
 
+func TestAStoppedRunCountsNothing(t *testing.T) {
+	inBubble(t, func(_ *world, o *Options) { o.Console = true }, func(t *testing.T, _ *world, r *Run) {
+		start(t, r)
+		for range 3 {
+			tick(t, r)
+		}
+		time.Sleep(300 * time.Millisecond)
+		if err := r.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		var v *View
+		for range 20 {
+			time.Sleep(250 * time.Millisecond)
+			v = r.Tick()
+		}
+		if v.Line.N != 3 || !near(v.Line.AvgTX, 1e6, 1) || v.Epoch.N != 3 {
+			t.Errorf("n is %d, the average %.0f, the epoch has %d samples; want the 3 at 1 Mpps from before the stop", v.Line.N, v.Line.AvgTX, v.Epoch.N)
+		}
+	})
+}
+
 func TestReadyCountsNothing(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, w *world, r *Run) {
 		time.Sleep(3 * time.Second)

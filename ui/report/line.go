@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -28,6 +29,14 @@ func (w *lineWriter) event(e control.Event) error {
 }
 
 func (w *lineWriter) summary(s control.Summary, _ time.Time) error {
-	_, err := io.WriteString(w.out, s.Result+"\n")
-	return err
+	if _, err := io.WriteString(w.out, s.Result+"\n"); err != nil {
+		return err
+	}
+	if w.log == nil {
+		return nil
+	}
+	for _, line := range s.Kept() { // no part of the format
+		fmt.Fprintln(w.log, "wirespeed:", line)
+	}
+	return nil
 }

@@ -386,7 +386,7 @@ func TestASignalEndsInOrder(t *testing.T) {
 func TestAFailureIsReturnedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake()
-		f.sum.Err = errors.New("v0 is gone: the interface was removed")
+		f.sum.Err, f.sum.Marks, f.sum.Diff = errors.New("v0 is gone: the interface was removed"), nil, nil
 		f.says = map[int]control.Event{1: {At: noon, Text: f.sum.Err.Error(), Fatal: true}}
 		var out, log bytes.Buffer
 		if err := serve(t.Context(), f, Options{Format: "line", Out: &out, Log: &log}); err != f.sum.Err {
