@@ -120,12 +120,12 @@ func (g *Guard) Set(name, text string) (now string, undo func() error, err error
 		g.j.Changes[at].Done = false
 	}
 	if err := g.write(s, at, func() error { now, err = s.Write(text); return err }); err != nil {
-		if again := g.takeBack(s, at, before, beforeText); again != nil {
+		if again := g.takeBack(s, before); again != nil {
 			err = errors.Join(err, again)
 		}
 		return now, nil, err
 	}
-	return now, func() error { return g.undo(name, before, beforeText) }, nil
+	return now, func() error { return g.undo(name, before) }, nil
 }
 
 // SetXPS is Device.SetXPS under the guard.
@@ -211,12 +211,12 @@ func (g *Guard) sibling(e entry) {
 }
 
 // takeBack undoes a write that failed half-way. The caller holds mu.
-func (g *Guard) takeBack(s Setting, at int, to, text string) error {
+func (g *Guard) takeBack(s Setting, to string) error {
 	now, err := s.saved(g.d.view())
 	if err != nil || s.equal(now, to) {
 		return err
 	}
-	at = slices.IndexFunc(g.j.Changes, func(e entry) bool { return e.Name == s.Name })
+	at := slices.IndexFunc(g.j.Changes, func(e entry) bool { return e.Name == s.Name })
 	if at < 0 {
 		return nil
 	}
@@ -224,7 +224,7 @@ func (g *Guard) takeBack(s Setting, at int, to, text string) error {
 }
 
 // undo brings a setting back to what it was before one Set, unless somebody else has changed it since.
-func (g *Guard) undo(name, to, text string) error {
+func (g *Guard) undo(name, to string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	at := slices.IndexFunc(g.j.Changes, func(e entry) bool { return e.Name == name })

@@ -138,7 +138,7 @@ func openStore(dir, key, name string) (*store, error) {
 		return nil, &reason{text: name + " is held by " + who + ": end that session first", is: ErrHeld}
 	}
 	pid := []byte(strconv.Itoa(os.Getpid()) + "\n")
-	if err := f.Truncate(0); err == nil {
+	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt(pid, 0)
 	}
 	if err != nil {

@@ -35,15 +35,7 @@ func (g *Guard) Look() []Foreign {
 }
 
 // look keeps what all settings are now. The caller holds mu.
-func (g *Guard) look() {
-	v := g.d.view()
-	g.saw = make(map[string]string)
-	for _, s := range v.settings() {
-		if text, err := s.readIn(v); err == nil {
-			g.saw[s.Name] = text
-		}
-	}
-}
+func (g *Guard) look() { g.saw = g.d.Values() }
 
 // drifts tells of a number that the driver itself moves.
 func drifts(name string, all map[string]string) bool {

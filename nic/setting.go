@@ -101,6 +101,18 @@ func (v *view) settings() []Setting {
 	return list
 }
 
+// Values reads what all settings are now, by name, in one look; those that cannot be read are not in it.
+func (d *Device) Values() map[string]string {
+	v := d.view()
+	m := make(map[string]string)
+	for _, s := range v.settings() {
+		if text, err := s.readIn(v); err == nil {
+			m[s.Name] = text
+		}
+	}
+	return m
+}
+
 // Setting finds one by its name; errors.Is(err, ErrNotSupported) where the device has none of this name. One that is there and cannot be
 // changed is found, with its Why.
 func (d *Device) Setting(name string) (Setting, error) {

@@ -316,3 +316,12 @@ func diffState(t testing.TB, want, got map[string]string) {
 		}
 	}
 }
+
+// BenchmarkValues is what a look at all settings costs: the console takes one a second.
+func BenchmarkValues(b *testing.B) {
+	labtest.Pair(b, "b0", "b1", 2)
+	d := open(b, "b0")
+	for b.Loop() {
+		d.Values()
+	}
+}
