@@ -78,6 +78,13 @@ func (d *Device) ethSet(cmd uint8, what string, attributes []byte) error {
 	req := d.ethRequest(cmd, 0)
 	native.PutUint16(req[6:], native.Uint16(req[6:])|unix.NLM_F_ACK)
 	said, err := d.ethnl.talkSaid(append(req, attributes...), func(uint16, []byte) error { return nil })
+	if err == unix.EOPNOTSUPP { // it can be read
+		text := d.kind() + " does not let " + what + " be changed"
+		if said != "" {
+			text += " (" + said + ")"
+		}
+		return &reason{text: text, is: ErrNotSupported}
+	}
 	return d.ethError(what, said, err)
 }
 

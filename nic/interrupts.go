@@ -2,6 +2,7 @@ package nic
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -103,6 +104,11 @@ type QueueIRQ struct {
 
 // Interrupts reads the device's interrupts, by number, with their counts since boot; none for a software device.
 func (d *Device) Interrupts() ([]QueueIRQ, error) {
+	if d.sys != nil { // no bus, no interrupts: /proc/interrupts is long, and need not be read
+		if _, err := d.sys.read("device/uevent"); errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		}
+	}
 	all, err := Interrupts()
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func (v *view) number(group numbers, n number, max uint64) Setting {
 		}
 		return strconv.FormatUint(values[n.attr], 10), nil
 	}
-	s.write = func(text string) error {
+	set := func(text string, least, max uint64) error {
 		if n.onOff {
 			on, err := parseSwitch(text)
 			if err != nil {
@@ -110,12 +110,14 @@ func (v *view) number(group numbers, n number, max uint64) Setting {
 			}
 			return v.d.ethSet(group.set, n.name, appendU8(nil, n.attr, on))
 		}
-		x, err := parseNumber(text, n.least, max)
+		x, err := parseNumber(text, least, max)
 		if err != nil {
 			return err
 		}
 		return v.d.ethSet(group.set, n.name, appendU32(nil, n.attr, uint32(x)))
 	}
+	s.write = func(text string) error { return set(text, n.least, max) }
+	s.load = func(saved string) error { return set(saved, 0, 0) } // what was there is right, also 0 (netdevsim)
 	s.resets = true
 	return s
 }

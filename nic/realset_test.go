@@ -94,6 +94,12 @@ func (r real) setPauses(t *testing.T) {
 			{"rx", "off", "on", "off"}, {"tx", "off", "off", "on"}, {"rx+tx", "off", "on", "on"}, {"off", "off", "off", "off"}, {"autoneg", "on", "", ""},
 		} {
 			now, _, err := g.Set("pause", c.text)
+			if r.link.Driver == "netdevsim" && c.text == "autoneg" {
+				if !errors.Is(err, ErrValue) {
+					t.Errorf("netdevsim knows no autonegotiation: %s, %v", now, err)
+				}
+				continue
+			}
 			if err != nil || !strings.HasPrefix(now, c.text) {
 				t.Errorf("%s: %s, %v", c.text, now, err)
 			}
@@ -229,7 +235,7 @@ func (r real) setIRQs(t *testing.T) {
 		must(t, err)
 		fires("moved")
 		if s, err := r.Setting("rings.tx"); err == nil && s.Why == "" {
-			set(t, g, "rings.tx", "96")
+			set(t, g, "rings.tx", "128") // virtio takes powers of two
 			fires("rings made anew")
 		}
 	})
@@ -253,14 +259,8 @@ func (r real) facts(t *testing.T) {
 			t.Fatalf("%+v, %v; ethtool says %s", p, err, out)
 		}
 		t.Logf("pause frames: %d and %d from %s", *p.Tx, *p.Rx, p.Source)
-		if r.link.Driver != "netdevsim" { // whose counters count the readings
-			if strconv.FormatUint(*p.Tx, 10) != want {
-				t.Errorf("%d pause frames sent, ethtool says %s", *p.Tx, want)
-			}
-			return
-		}
-		if again, err := r.PauseFrames(); err != nil || *again.Tx <= *p.Tx {
-			t.Errorf("they do not move: %d, then %d, %v", *p.Tx, *again.Tx, err)
+		if strconv.FormatUint(*p.Tx, 10) != want || strconv.FormatUint(*p.Rx, 10) != after(out, "rx_pause_frames:") {
+			t.Errorf("%d pause frames sent, %d received, ethtool says %s", *p.Tx, *p.Rx, out)
 		}
 		return
 	}

@@ -248,7 +248,42 @@ func Pending(dir string) ([]Left, error) {
 // RestoreAll puts back what sessions that are over have left changed, on purpose or killed, on all devices of this network namespace, and
 // says so in notes, a line each. Devices that a session holds are left alone.
 func RestoreAll(dir string) (notes []string, err error) {
+	return restore(dir, func(string) bool { return true })
+}
+
+// RestoreOne is RestoreAll for the devices of one name. errors.Is(err, ErrNotFound) where no journal is of such a one.
+func RestoreOne(dir, name string) (notes []string, err error) {
+	found := false
+	notes, err = restore(dir, func(path string) bool {
+		b, err := readUpTo(path, maxJournal)
+		if err != nil {
+			return false
+		}
+		j, err := parseJournal(b)
+		if err != nil {
+			return false
+		}
+		if d, err := openIndex(j.Index); err == nil { // it may have another name by now
+			if d.Name() == name {
+				j.Name = name
+			}
+			d.Close()
+		}
+		found = found || j.Name == name
+		return j.Name == name
+	})
+	if err == nil && !found {
+		err = &reason{text: "no session has left anything changed on " + name, is: ErrNotFound}
+	}
+	return notes, err
+}
+
+// restore puts back from the journals that are wanted.
+func restore(dir string, wanted func(path string) bool) (notes []string, err error) {
 	err = eachJournal(dir, func(path string, here uint64, boot string) error {
+		if !wanted(path) {
+			return nil
+		}
 		s, err := openStore(filepath.Dir(path), strings.TrimSuffix(filepath.Base(path), ".journal"), "the device of "+filepath.Base(path))
 		if errors.Is(err, ErrHeld) {
 			notes = append(notes, err.Error())

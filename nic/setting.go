@@ -83,10 +83,13 @@ func once[T any](v *view, what string, ask func() (T, error)) (T, error) {
 // asks the kernel a dozen questions: a millisecond, more while others hold the rtnl lock.
 func (d *Device) Settings() []Setting {
 	v := d.view()
-	return slices.DeleteFunc(v.settings(), func(s Setting) bool {
-		name, ok := strings.CutPrefix(s.Name, "feature.")
-		return ok && !slices.Contains(sendingFeatures, name)
-	})
+	return slices.DeleteFunc(v.settings(), func(s Setting) bool { return !s.sending() })
+}
+
+// sending tells whether a setting has to do with sending: of the offloads not all have.
+func (s Setting) sending() bool {
+	name, ok := strings.CutPrefix(s.Name, "feature.")
+	return !ok || slices.Contains(sendingFeatures, name)
 }
 
 // settings are all, those too that have little to do with sending.

@@ -31,7 +31,7 @@ func good() *Facts {
 		Load: know(Load{Busy: map[int]float64{0: 0.01, 1: 0, 2: 0, 3: 0}}, nil), Tracing: know(host.Tracing{Dir: "/sys/kernel/tracing"}, nil),
 	}}
 	d := &Device{
-		Name: "eth1", Link: know(nic.Link{Name: "eth1", Driver: "ixgbe", MTU: 1500, Up: true, Carrier: true, Speed: 10e9, Duplex: "full", TxQueues: 4, RxQueues: 4, Qdisc: "mq"}, nil),
+		Name: "eth1", Hardware: know(true, nil), Link: know(nic.Link{Name: "eth1", Driver: "ixgbe", MTU: 1500, Up: true, Carrier: true, Speed: 10e9, Duplex: "full", TxQueues: 4, RxQueues: 4, Qdisc: "mq"}, nil),
 		Driver: know(Driver{"ixgbe", "6.12", "0x1", "0000:03:00.0"}, nil), PCIe: know(host.PCIe{Speed: 8, MaxSpeed: 8, Width: 8, MaxWidth: 8}, nil),
 		Qdiscs: know([]string{"mq", "pfifo_fast"}, nil), Fastest: know(uint64(10e9), nil),
 		Settings: map[string]Setting{
@@ -111,7 +111,7 @@ var planted = []struct {
 	{"pcie", "less than it can, and enough", func(f *Facts) { f.Device.PCIe.V.Width = 4 }, Info, "x4", "-", nil},
 	{"pcie", "emulated", func(f *Facts) { guest(f); f.Device.PCIe.Err = errMissing }, Info, "emulates", "-", nil},
 	{"pcie", "not told", func(f *Facts) { f.Device.PCIe.Err = errMissing }, Unknown, "/sys/x", "-", nil},
-	{"pcie", "software", func(f *Facts) { f.Device.PCIe.Err, f.Device.Driver.V.Bus = errMissing, "" }, OK, "no PCI", "-", nil},
+	{"pcie", "software", func(f *Facts) { f.Device.PCIe.Err, f.Device.Hardware.V = errMissing, false }, OK, "software device", "-", nil},
 
 	{"numa", "the other node", func(f *Facts) {
 		f.CPUs, f.Device.Node.V, f.Nodes.V = []int{0, 1, 2, 3, 4}, 1, map[int]int{0: 0, 1: 0, 2: 0, 3: 1, 4: 1}
@@ -137,6 +137,7 @@ var planted = []struct {
 	{"irq", "apart", irqs([]int{1}, []int{2}, []int{3}, []int{0}), OK, "apart from their senders", "-", nil},
 	{"irq", "one of one", irqs([]int{3}), OK, "apart", "-", nil},
 	{"irq", "names tell nothing", irqs(), Unknown, "names its transmit queues", "-", nil},
+	{"irq", "software", func(f *Facts) { f.Device.IRQs.V, f.Device.Hardware.V = nil, false }, OK, "software device", "-", nil},
 	{"irq", "not readable", func(f *Facts) { f.Device.IRQs.Err = errDenied }, Unknown, "permission", "-", nil},
 
 	{"xps", "none, root", xps("none", "none", "none", "none"), Info, "a run with several senders makes one", "echo 8 >/sys/class/net/eth1/queues/tx-3/xps_cpus", nil},
@@ -145,6 +146,10 @@ var planted = []struct {
 		"xps", "two share a queue", xps("0-1", "none", "2", "3"), Warn, "share queues", "tx-1/xps_cpus",
 		[]Change{{"xps[0]", "0"}, {"xps[1]", "1"}, {"xps[2]", "2"}, {"xps[3]", "3"}},
 	},
+	{"xps", "CPUs above 31", func(f *Facts) {
+		f.CPUs = []int{0, 33, 64, 65}
+		xps("none", "none", "none", "none")(f)
+	}, Info, "no map", "echo 2,00000000 >/sys/class/net/eth1/queues/tx-1/xps_cpus; echo 1,00000000,00000000 >", nil},
 	{"xps", "one queue", link(func(l *nic.Link) { l.TxQueues = 1 }), OK, "nothing to choose", "-", nil},
 	{"xps", "not told", set(Setting{Err: errDenied}, "xps[2]"), Unknown, "permission", "-", nil},
 

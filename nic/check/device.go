@@ -115,8 +115,8 @@ func (f *Facts) driver() string {
 func judgePCIe(f *Facts) verdict {
 	p := f.Device.PCIe
 	switch {
-	case p.Err != nil && f.Device.Driver.Err == nil && !strings.HasPrefix(f.Device.Driver.V.Bus, "0"): // software
-		return ok("no PCI device")
+	case p.Err != nil && f.software():
+		return ok("a software device has none")
 	case p.Err != nil && f.guest():
 		return missing(p.Err, info("a bus that the hypervisor emulates: no width, no speed"))
 	case p.Err != nil:
@@ -135,6 +135,9 @@ func judgePCIe(f *Facts) verdict {
 	}
 	return ok("%s", now)
 }
+
+// software tells that nothing is behind the interface, for certain.
+func (f *Facts) software() bool { return f.Device.Hardware.Err == nil && !f.Device.Hardware.V }
 
 func (f *Facts) guest() bool { return f.Hypervisor.Err == nil && f.Hypervisor.V != "" }
 
@@ -231,7 +234,7 @@ func judgeIRQs(f *Facts) verdict {
 		}
 	}
 	switch {
-	case len(irqs.V) == 0 && f.Device.Driver.Err == nil && !strings.HasPrefix(f.Device.Driver.V.Bus, "0"):
+	case len(irqs.V) == 0 && f.software():
 		return ok("a software device has none")
 	case len(irqs.V) == 0:
 		return unknown(fmt.Errorf("no interrupt of %s names its transmit queues", f.driver()))
@@ -307,7 +310,7 @@ func judgeXPS(f *Facts) verdict {
 	}
 	var mend []string
 	for q, cpu := range workers {
-		mend = append(mend, fmt.Sprintf("echo %x >/sys/class/net/%s/queues/tx-%d/xps_cpus", uint64(1)<<(cpu%64), f.Device.Name, q))
+		mend = append(mend, fmt.Sprintf("echo %s >/sys/class/net/%s/queues/tx-%d/xps_cpus", mask(cpu), f.Device.Name, q))
 	}
 	switch {
 	case !set && writable:
@@ -338,6 +341,11 @@ func judgeXPS(f *Facts) verdict {
 		v = f.fix(v, fmt.Sprintf("xps[%d]", q), strconv.Itoa(cpu))
 	}
 	return v
+}
+
+// mask is one CPU as files of masks take it: words of 32 bits, the highest first.
+func mask(cpu int) string {
+	return fmt.Sprintf("%x", uint32(1)<<(cpu%32)) + strings.Repeat(",00000000", cpu/32)
 }
 
 func judgeQueues(f *Facts) verdict {
@@ -578,6 +586,8 @@ func judgeModule(f *Facts) verdict {
 	switch m := f.Device.Module; {
 	case m.Err != nil:
 		return unknown(m.Err)
+	case f.Device.Link.V.Driver == "" && f.software():
+		return ok("the kernel's own")
 	case f.Device.Link.V.Driver == "":
 		return unknown(errors.New("the driver's name is not known"))
 	case m.V:

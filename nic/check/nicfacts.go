@@ -21,6 +21,7 @@ import (
 // Device are the facts of an interface.
 type Device struct {
 	Name     string
+	Hardware Known[bool] // or a program's that looks like it; veth, lo and their like are not
 	Link     Known[nic.Link]
 	Settings map[string]Setting // by name
 	IRQs     Known[[]IRQ]       // of the transmit queues, by queue
@@ -77,6 +78,7 @@ func readDevice(root host.Root, d *nic.Device) *Device {
 	if f.Link.Err == nil {
 		f.Name = f.Link.V.Name
 	}
+	f.Hardware = know(isHardware(root, f.Name, d.Index()))
 	for _, s := range d.Settings() {
 		if s.Group == nic.GroupFlags || s.Group == nic.GroupFeatures && !slices.Contains(offloads, s.Name) {
 			continue
@@ -92,6 +94,18 @@ func readDevice(root host.Root, d *nic.Device) *Device {
 	f.Chains, f.Tables = readFirewall(root)
 	f.Sockets = know(readSockets(root, d.Index()))
 	return f
+}
+
+// isHardware tells whether something is behind the interface. /sys may show another network namespace's.
+func isHardware(root host.Root, name string, index int) (bool, error) {
+	dir := "sys/class/net/" + name
+	switch n, err := root.Int(dir + "/ifindex"); {
+	case err != nil:
+		return false, err
+	case n != index:
+		return false, fmt.Errorf("/%s is another network namespace's", dir)
+	}
+	return root.Exists(dir + "/device")
 }
 
 func readIRQs(root host.Root, d *nic.Device) ([]IRQ, error) {

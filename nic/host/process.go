@@ -103,7 +103,7 @@ func (r Root) Group() (g Group, err error) {
 		case errors.Is(err, fs.ErrNotExist): // the controller is not on in this group
 		case err != nil:
 			return g, err
-		case g.Path == "":
+		case g.Path == "" && (p != "/" || v1 == ""): // version 1 has the files in the machine's root, too
 			g.Path = p
 		}
 		if err == nil && limit > 0 && (g.Limit == 0 || limit < g.Limit) {

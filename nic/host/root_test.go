@@ -244,6 +244,7 @@ func TestGroup(t *testing.T) {
 			},
 			Group{"/x", 1.5, "/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us"},
 		},
+		{"version 1, root", map[string]string{"proc/self/cgroup": "3:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n"}, Group{}},
 	} {
 		got, err := tree(c.files).Group()
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
