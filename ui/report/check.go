@@ -43,6 +43,7 @@ func (f checkFormat) Is(target error) bool { return target == knob.ErrUsage }
 const (
 	stateWidth = 9
 	titleWidth = 19
+	groupWidth = 9
 	textWidth  = 80 - stateWidth - titleWidth - 1
 )
 
@@ -87,28 +88,34 @@ func checkText(device string, findings []check.Finding, mended []check.Mended) s
 			}
 		}
 	}
-	var good []string
-	for _, f := range findings {
-		if f.State == check.OK {
-			good = append(good, f.Title)
-		}
-	}
-	if len(good) > 0 {
-		b.WriteString("\n")
-		row(&b, "good", "", "")
-		out := strings.TrimSuffix(b.String(), "\n")
-		b.Reset()
-		b.WriteString(out)
-		for i, line := range strings.Split(wrap(strings.Join(good, ", "), 80-stateWidth), "\n") {
-			if i > 0 {
-				b.WriteString(strings.Repeat(" ", stateWidth))
-			} else {
-				b.WriteString(strings.Repeat(" ", stateWidth-len("good")))
-			}
-			b.WriteString(line + "\n")
-		}
-	}
+	writeGood(&b, findings)
 	return b.String()
+}
+
+// writeGood prints a line of titles for each group.
+func writeGood(b *strings.Builder, findings []check.Finding) {
+	var groups []string
+	titles := make(map[string][]string)
+	for _, f := range findings {
+		if f.State != check.OK {
+			continue
+		}
+		if titles[f.Group] == nil {
+			groups = append(groups, f.Group)
+		}
+		titles[f.Group] = append(titles[f.Group], f.Title)
+	}
+	if len(groups) > 0 {
+		b.WriteString("\n")
+	}
+	state := "good"
+	for _, group := range groups {
+		name := group
+		for line := range strings.SplitSeq(wrap(strings.Join(titles[group], ", "), 80-stateWidth-groupWidth), "\n") {
+			fmt.Fprintf(b, "%-*s%-*s%s\n", stateWidth, state, groupWidth, name, line)
+			state, name = "", ""
+		}
+	}
 }
 
 // checkHead is the first line: the whole answer.
@@ -144,8 +151,11 @@ func row(b *strings.Builder, state, title, text string) {
 	}
 }
 
-// wrap breaks a text at blanks, and within what is longer than a line.
-func wrap(text string, width int) string { return ansi.Wrap(text, width, "") }
+// wrap breaks a text at blanks, but for that of "5 %", and within what is longer than a line.
+func wrap(text string, width int) string {
+	const noBreak = "\u00a0%"
+	return strings.ReplaceAll(ansi.Wrap(strings.ReplaceAll(text, " %", noBreak), width, ""), noBreak, " %")
+}
 
 type (
 	checkJSON struct {

@@ -19,14 +19,14 @@ import (
 func someFindings() []check.Finding {
 	return []check.Finding{
 		{ID: "load", Title: "other load", State: check.Warn, Seen: "CPU 0 up to 15 % busy: cc1 14 %", Why: "whatever else runs takes time from the sender", Sure: check.Certain, Mend: "end cc1 (process 99)"},
-		{ID: "link", Title: "link", State: check.OK, Seen: "1 Gbit/s, full duplex", Why: "it bounds the rate", Sure: check.Certain},
+		{ID: "link", Group: "link", Title: "link", State: check.OK, Seen: "1 Gbit/s, full duplex", Why: "it bounds the rate", Sure: check.Certain},
 		{
 			ID: "irq", Group: "queues", Title: "TX interrupts", State: check.Bad, Seen: "all 2 on CPU 0", Why: "completions of all queues compete for one CPU, and it sends less itself",
 			Sure: check.Certain, Mend: "echo 0 >/proc/irq/35/smp_affinity_list; echo 1 >/proc/irq/36/smp_affinity_list", Fixable: true,
 		},
 		{ID: "zeroing", Title: "zeroed buffers", State: check.Unknown, Seen: "neither /proc/config.gz nor /boot/config-6.12.117+deb12-amd64: file does not exist"},
 		{ID: "vm", Title: "machine", State: check.Info, Seen: "a guest of QEMU"},
-		{ID: "mtu", Title: "MTU", State: check.OK, Seen: "1500"},
+		{ID: "mtu", Group: "link", Title: "MTU", State: check.OK, Seen: "1500"},
 	}
 }
 
@@ -61,7 +61,7 @@ unknown  zeroed buffers      neither /proc/config.gz nor /boot/config-
 
 info     machine             a guest of QEMU
 
-good     link, MTU
+good     link     link, MTU
 `
 	got := checked(
 		t, "line", someFindings(), check.Mended{ID: "pause", Change: check.Change{Setting: "pause", Value: "off"}, Now: "off"},
@@ -86,7 +86,7 @@ func TestCheckFits(t *testing.T) {
 }
 
 func TestCheckAllGood(t *testing.T) {
-	if got := checked(t, "line", []check.Finding{{Title: "link", State: check.OK}}); got != "eth0 and this machine: nothing to mend, 1 good\n\ngood     link\n" {
+	if got := checked(t, "line", []check.Finding{{Group: "link", Title: "link", State: check.OK}}); got != "eth0 and this machine: nothing to mend, 1 good\n\ngood     link     link\n" {
 		t.Errorf("%q", got)
 	}
 	if got := checked(t, "line", nil); got != "eth0 and this machine: nothing to mend, 0 good\n" {
