@@ -51,9 +51,7 @@ func NewGuard(d *Device, o GuardOptions) (g *Guard, notes []string, err error) {
 	}
 	dir := o.Dir
 	if dir == "" {
-		if dir, err = journalDir(); err != nil {
-			return nil, nil, err
-		}
+		dir = journalDir()
 	}
 	if g.store, err = openStore(dir, g.j.key(), m.name); err != nil {
 		return nil, nil, err
@@ -357,8 +355,8 @@ func (g *Guard) Plan(name, text string) (Delta, error) {
 	if err != nil {
 		return Delta{}, err
 	}
-	if s.Why != "" {
-		return Delta{}, fmt.Errorf("%s of %s: %w", name, g.d.Name(), &reason{text: s.Why, is: ErrNotSupported})
+	if err := s.Check(text); err != nil {
+		return Delta{}, err
 	}
 	now, err := s.Read()
 	if err != nil {

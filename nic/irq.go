@@ -64,14 +64,18 @@ func (v *view) irqSetting(queue int) Setting {
 		b, err := os.ReadFile(affinityFile(irq))
 		return strings.TrimSpace(string(b)), irqError(err)
 	}
-	s.write = func(text string) error {
+	s.check = func(text string) error {
 		cpus, err := parseList(text)
-		if err != nil {
+		if err == nil && len(cpus) == 0 {
+			err = badValue(text, "at least one CPU")
+		}
+		return err
+	}
+	s.write = func(text string) error {
+		if err := s.check(text); err != nil {
 			return err
 		}
-		if len(cpus) == 0 {
-			return badValue(text, "at least one CPU")
-		}
+		cpus, _ := parseList(text) // checked
 		irq, err := d.view().queueIRQ(queue)
 		if err != nil {
 			return err

@@ -75,7 +75,7 @@ func parseJournal(b []byte) (journal, error) {
 var errDamaged = errors.New("damaged journal")
 
 // journalDir is where journals lie: /run for root, else the user's own directory there.
-func journalDir() (string, error) {
+func journalDir() string {
 	dir := "/run/wirespeed"
 	if os.Geteuid() != 0 || unix.Access("/run", unix.W_OK) != nil {
 		if dir = os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
@@ -84,7 +84,7 @@ func journalDir() (string, error) {
 			dir = filepath.Join(os.TempDir(), "wirespeed-"+strconv.Itoa(os.Geteuid()))
 		}
 	}
-	return dir, nil
+	return dir
 }
 
 // makeJournalDir makes the directory, and sees to it that nobody else can write there: who writes a journal decides what we write.

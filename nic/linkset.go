@@ -28,6 +28,7 @@ func (v *view) linkSettings() []Setting {
 					m, err := v.linkMsg()
 					return strconv.Itoa(now(m)), err
 				},
+				check: func(text string) error { _, err := parseNumber(text, uint64(min), uint64(max)); return err },
 				write: func(text string) error {
 					n, err := parseNumber(text, uint64(min), uint64(max))
 					if err != nil {

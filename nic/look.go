@@ -35,7 +35,7 @@ func (g *Guard) Look() []Foreign {
 }
 
 // look keeps what all settings are now. The caller holds mu.
-func (g *Guard) look() { g.saw = g.d.Values() }
+func (g *Guard) look() { g.saw = g.d.texts() }
 
 // drifts tells of a number that the driver itself moves.
 func drifts(name string, all map[string]string) bool {

@@ -116,6 +116,9 @@ func (v *view) number(group numbers, n number, max uint64) Setting {
 		}
 		return v.d.ethSet(group.set, n.name, appendU32(nil, n.attr, uint32(x)))
 	}
+	if !n.onOff {
+		s.check = func(text string) error { _, err := parseNumber(text, n.least, max); return err }
+	}
 	s.write = func(text string) error { return set(text, n.least, max) }
 	s.load = func(saved string) error { return set(saved, 0, 0) } // what was there is right, also 0 (netdevsim)
 	s.resets = true
@@ -221,6 +224,7 @@ func (v *view) channelSettings() []Setting {
 			c, err := v.channels()
 			return c.String(), err
 		},
+		check:  func(text string) error { _, err := c.parse(text); return err },
 		write:  d.setChannels,
 		resets: true,
 	}}

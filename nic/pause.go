@@ -104,7 +104,7 @@ func (v *view) pauseSettings() []Setting {
 	}
 	return []Setting{{
 		Name: name, Group: GroupPause, Help: help, Range: "off, rx, tx, rx+tx or autoneg", Values: pauseValues, Why: netAdmin(), Flaps: true,
-		ops: ops{read: read, write: d.setPause, same: samePause, resets: true},
+		ops: ops{read: read, check: func(text string) error { _, err := parsePause(text); return err }, write: d.setPause, same: samePause, resets: true},
 	}}
 }
 

@@ -140,6 +140,7 @@ func (v *view) qdiscSettings() []Setting {
 				r, err := v.rootQdisc()
 				return r.String(), err
 			},
+			check: func(text string) error { _, err := parseQdisc(text); return err },
 			write: d.setQdisc,
 			save: func(v *view) (string, error) {
 				r, err := v.rootQdisc()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,7 +72,8 @@ func (d *Device) xpsSetting(queue int) Setting {
 		return unsupported(name, GroupQueues, help, text)
 	}
 	return Setting{Name: name, Group: GroupQueues, Help: help, Range: "CPUs as 0-1,3, or none", Why: d.whyXPS(file), ops: ops{
-		read: read,
+		read:  read,
+		check: func(text string) error { _, err := parseList(text); return err },
 		write: func(text string) error {
 			cpus, err := parseList(text)
 			if err != nil {
@@ -114,16 +116,17 @@ func (d *Device) bqlSetting(prefix, name, help string, queue int) Setting {
 	}
 	return Setting{
 		Name: full, Group: GroupQueues, Help: help, Range: fmt.Sprintf("0 .. %d bytes", bqlUnlimited), Max: bqlUnlimited, Why: d.whyFile(file),
-		ops: ops{read: read, write: func(text string) error {
-			if text == "max" {
-				text = strconv.Itoa(bqlUnlimited)
-			}
-			n, err := parseNumber(text, 0, bqlUnlimited)
-			if err != nil {
-				return err
-			}
-			return d.writeSys(file, strconv.FormatUint(n, 10))
-		}},
+		ops: ops{
+			read:  read,
+			check: func(text string) error { _, err := parseNumber(text, 0, bqlUnlimited); return err },
+			write: func(text string) error {
+				n, err := parseNumber(text, 0, bqlUnlimited)
+				if err != nil {
+					return err
+				}
+				return d.writeSys(file, strconv.FormatUint(n, 10))
+			},
+		},
 	}
 }
 
@@ -167,6 +170,14 @@ func (v *view) governorSettings() []Setting {
 			}
 		}
 		return strings.Join(all[:min(1, len(all))], ""), err
+	}
+	s.check = func(text string) error {
+		for _, word := range strings.Fields(text) {
+			if len(s.Values) > 0 && !slices.Contains(s.Values, word) {
+				return badValue(text, s.Range)
+			}
+		}
+		return nil
 	}
 	s.load = writeGovernors
 	s.write = writeGovernors

@@ -341,10 +341,7 @@ func restoreJournal(j *journal) (notes []string, err error) {
 // eachJournal calls f for each journal in a directory; all errors are returned.
 func eachJournal(dir string, f func(path string, netns uint64, boot string) error) error {
 	if dir == "" {
-		var err error
-		if dir, err = journalDir(); err != nil {
-			return err
-		}
+		dir = journalDir()
 	}
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -51,6 +51,7 @@ type Setting struct {
 // ops are how a setting is read and written. What is saved must bring back exactly what was there, where the text for people says less.
 type ops struct {
 	read   func(*view) (string, error)
+	check  func(text string) error     // whether it is a value at all; nil: on or off
 	write  func(text string) error     // checks and writes; reading back is the caller's
 	save   func(*view) (string, error) // nil: read
 	load   func(saved string) error    // nil: write
@@ -104,8 +105,8 @@ func (v *view) settings() []Setting {
 	return list
 }
 
-// Values reads what all settings are now, by name, in one look; those that cannot be read are not in it.
-func (d *Device) Values() map[string]string {
+// texts reads what all settings are now, by name, in one look; those that cannot be read are not in it.
+func (d *Device) texts() map[string]string {
 	v := d.view()
 	m := make(map[string]string)
 	for _, s := range v.settings() {
@@ -148,6 +149,23 @@ func (s Setting) readIn(v *view) (string, error) {
 		return "", fmt.Errorf("%s of %s: %w", s.Name, s.d.Name(), err)
 	}
 	return text, nil
+}
+
+// Check tells whether Write would take a text, without asking the driver; errors.Is(err, ErrValue) if not, ErrNotSupported where the setting
+// cannot be changed here.
+func (s Setting) Check(text string) (err error) {
+	switch {
+	case s.Why != "":
+		err = &reason{text: s.Why, is: ErrNotSupported}
+	case s.check != nil:
+		err = s.check(text)
+	default:
+		_, err = parseSwitch(text)
+	}
+	if err != nil {
+		return fmt.Errorf("%s of %s: %w", s.Name, s.d.Name(), err)
+	}
+	return nil
 }
 
 // saved reads the value in the form that brings it back exactly.

@@ -133,6 +133,7 @@ func TestSettingsAreWhatToolsSay(t *testing.T) {
 			t.Errorf("%s %s: %s says %s, want %q", c.name, c.write, c.tool, out, c.want)
 		}
 		// What was read can be written.
+		must(t, setting(t, d, c.name).Check(now))
 		if again, err := setting(t, d, c.name).Write(now); err != nil || again != now {
 			t.Errorf("%s: %q written again is %q, %v", c.name, now, again, err)
 		}
@@ -163,6 +164,9 @@ func TestSettingRefuses(t *testing.T) {
 		{"qdisc", "htb rate 1e9bit"},
 		{"qdisc", "mq limit 3"},
 	} {
+		if err := setting(t, d, c.name).Check(c.text); !errors.Is(err, ErrValue) {
+			t.Errorf("%s %q: checked: %v; want ErrValue", c.name, c.text, err)
+		}
 		if now, err := setting(t, d, c.name).Write(c.text); !errors.Is(err, ErrValue) {
 			t.Errorf("%s %q: %q, %v; want ErrValue", c.name, c.text, now, err)
 		}
@@ -317,11 +321,11 @@ func diffState(t testing.TB, want, got map[string]string) {
 	}
 }
 
-// BenchmarkValues is what a look at all settings costs: the console takes one a second.
-func BenchmarkValues(b *testing.B) {
+// BenchmarkLook is what a look at all settings costs: the console takes one a second.
+func BenchmarkLook(b *testing.B) {
 	labtest.Pair(b, "b0", "b1", 2)
 	d := open(b, "b0")
 	for b.Loop() {
-		d.Values()
+		d.texts()
 	}
 }
