@@ -481,3 +481,46 @@ func FuzzSavedQdisc(f *testing.F) {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// TestQueueThatGoesAndComes takes a queue away that somebody has given an XPS map: the kernel forgets the map, the guard does not.
+func TestQueueThatGoesAndComes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		back func(t *testing.T, g *Guard, dir string)
+	}{
+		{"undone", func(t *testing.T, g *Guard, dir string) { set(t, g, "channels", "rx 2 tx 2") }},
+		{"closed", func(t *testing.T, g *Guard, dir string) { _, err := g.Close(); must(t, err) }},
+		{"killed", func(t *testing.T, g *Guard, dir string) { kill(g); _, err := RestoreAll(dir); must(t, err) }},
+	} {
+		for _, ours := range []bool{false, true} {
+			t.Run(c.name, func(t *testing.T) {
+				labtest.Pair(t, "q0", "q1", 2)
+				d := open(t, "q0")
+				restore, err := d.SetXPS(1, []int{0})
+				if errors.Is(err, ErrNotPermitted) {
+					t.Skip(err)
+				}
+				must(t, err)
+				_ = restore // the device goes with the test
+				before := state(t, "q0")
+				dir := t.TempDir() + "/j"
+				g := guardIn(t, d, dir)
+				if ours {
+					set(t, g, "xps[1]", "1")
+				}
+				set(t, g, "channels", "rx 1 tx 1")
+				if _, err := d.Setting("xps[1]"); !errors.Is(err, ErrNotSupported) {
+					t.Errorf("queue 1 is still there: %v", err)
+				}
+				c.back(t, g, dir)
+				if ours && c.name == "undone" {
+					if got, err := d.XPS(1); err != nil || len(got) != 1 || got[0] != 1 {
+						t.Errorf("our XPS: %v, %v; want CPU 1", got, err)
+					}
+					g.Close()
+				}
+				diffState(t, before, state(t, "q0"))
+			})
+		}
+	}
+}
