@@ -13,7 +13,7 @@ import (
 // Process is one program that runs.
 type Process struct {
 	PID  int
-	Name string        // the first 15 bytes
+	Name string        // the first 15 bytes of it
 	CPU  int           // where it ran last
 	Used time.Duration // since it started, in ticks of 10 ms
 }
@@ -36,6 +36,12 @@ func (r Root) Processes() (list []Process, all bool, err error) {
 		p, err := parseProcess(s)
 		if err != nil {
 			return nil, false, fmt.Errorf("/proc/%s/stat: %w", name, err)
+		}
+		if p.Name == "exe" { // started as /proc/self/exe, as we do it ourselves: it calls itself otherwise
+			if args, err := r.Text("proc/" + name + "/cmdline"); err == nil && args != "" {
+				args, _, _ = strings.Cut(args, "\x00")
+				p.Name = path.Base(args)
+			}
 		}
 		list = append(list, p)
 		all = all || p.PID == 2 && p.Name == "kthreadd" // only the machine's own list has it

@@ -260,10 +260,11 @@ func TestProcessesAndSockets(t *testing.T) {
 	const rest = " S 0 0 0 0 -1 4194560 0 0 0 0 3 4 0 0 20 0 1 0 51 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0"
 	r := tree(map[string]string{
 		"proc/2/stat": "2 (kthreadd)" + rest, "proc/70/stat": "70 (a (b) c)" + rest, "proc/uptime": "1 1",
+		"proc/71/stat": "71 (exe)" + rest, "proc/71/cmdline": "./wirespeed\x00run\x00",
 		"proc/net/packet": "sk       RefCnt Type Proto  Iface R Rmem   User   Inode\n00000000 3      3    0003   2     1 0      0      4711\n00000000 3      2    88cc   0     0 0      0      4712\n",
 	})
 	list, all, err := r.Processes()
-	want := []Process{{2, "kthreadd", 1, 70 * time.Millisecond}, {70, "a (b) c", 1, 70 * time.Millisecond}}
+	want := []Process{{2, "kthreadd", 1, 70 * time.Millisecond}, {70, "a (b) c", 1, 70 * time.Millisecond}, {71, "wirespeed", 1, 70 * time.Millisecond}}
 	if diff := cmp.Diff(want, list); diff != "" || err != nil || !all {
 		t.Errorf("processes %v, all %v\n%s", err, all, diff)
 	}
