@@ -279,10 +279,12 @@ func TestSettingsOfOthers(t *testing.T) {
 		&netlink.Tuntap{LinkAttrs: netlink.LinkAttrs{Name: "o-tap"}, Mode: netlink.TUNTAP_MODE_TAP},
 	} {
 		t.Run(l.Type(), func(t *testing.T) {
-			if err := netlink.LinkAdd(l); err != nil && os.Geteuid() != 0 {
-				t.Skipf("no %s device without root: %v", l.Type(), err)
-			} else if err == nil {
-				must(t, netlink.LinkDel(handle(t, l.Attrs().Name)))
+			if l.Type() == "tuntap" {
+				f, err := os.OpenFile("/dev/net/tun", os.O_RDWR, 0)
+				if err != nil {
+					t.Skipf("no tap here: %v", err)
+				}
+				f.Close()
 			}
 			add(t, l)
 			d := open(t, l.Attrs().Name)
