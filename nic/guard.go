@@ -71,13 +71,14 @@ func NewGuard(d *Device, o GuardOptions) (g *Guard, notes []string, err error) {
 	if n := len(old.Changes); n > 0 {
 		old.Name = m.name
 		said, err := putBack(d, &old)
-		if len(said) > 0 || err == nil {
+		if err == nil {
 			notes = append(notes, fmt.Sprintf("%s: %d settings that PID %d left changed are put back", m.name, n, old.PID))
 		}
 		notes = append(notes, said...)
 		if err != nil {
 			notes = append(notes, err.Error())
 		}
+		g.j.Changes = old.Changes // what failed is tried again in the end
 	}
 	return g, notes, g.record()
 }
@@ -170,7 +171,7 @@ func (g *Guard) write(s Setting, at int, write func() error) error {
 	}
 	g.j.Beside = beside
 	if err := g.record(); err != nil {
-		if !g.j.Changes[at].Done && g.j.Changes[at].Wrote == "" {
+		if g.j.Changes[at].Done = g.j.Changes[at].Wrote != ""; !g.j.Changes[at].Done {
 			g.j.Changes = slices.Delete(g.j.Changes, at, at+1)
 		}
 		return err // nothing was changed

@@ -365,6 +365,30 @@ func TestJournalBeforeTheWrite(t *testing.T) {
 	diffState(t, before, state(t, "w0"))
 }
 
+// TestRestoreThatFails keeps what could not be put back for another try.
+func TestRestoreThatFails(t *testing.T) {
+	labtest.Pair(t, "f0", "f1", 1)
+	before := state(t, "f0")
+	dir := t.TempDir() + "/j"
+	g := guardIn(t, open(t, "f0"), dir)
+	set(t, g, "mtu", "1400")
+	set(t, g, "txqueuelen", "5")
+	kill(g)
+	file := journals(t, dir)[0]
+	edit(t, file, func(j *journal) { j.Changes[0].Before = "nonsense" })
+	if notes, err := RestoreAll(dir); err == nil || !strings.Contains(err.Error(), "put back: mtu of f0: ") {
+		t.Errorf("%q, %v", notes, err)
+	}
+	if left, err := Pending(dir); err != nil || len(left) != 1 || len(left[0].Changes) != 1 || left[0].Changes[0].Name != "mtu" {
+		t.Errorf("%+v, %v", left, err)
+	}
+	edit(t, file, func(j *journal) { j.Changes[0].Before = "1500" })
+	if notes, err := RestoreAll(dir); err != nil {
+		t.Errorf("%q, %v", notes, err)
+	}
+	diffState(t, before, state(t, "f0"))
+}
+
 func TestGuardWithoutJournal(t *testing.T) {
 	labtest.Pair(t, "v0", "v1", 2)
 	before := state(t, "v0")

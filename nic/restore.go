@@ -68,7 +68,8 @@ func settle(d *Device, wrote Setting, beside, lost map[string]string) (siblings 
 	return siblings, errors.Join(errs...)
 }
 
-// putBack brings back all changes of a journal, the last first, and takes them out of it. It needs no journal on the disk.
+// putBack brings back all changes of a journal, the last first, and takes them out of it, but for those that failed. It needs no journal on
+// the disk.
 func putBack(d *Device, j *journal) (notes []string, err error) {
 	changes := j.Changes
 	j.Changes = nil
@@ -89,17 +90,27 @@ func putBack(d *Device, j *journal) (notes []string, err error) {
 	})
 	// Twice: what was put back first may have been reset by what came after, where two settings are one in the driver.
 	var ours []entry
+	failed := make(map[string]bool)
+	defer func() {
+		for _, e := range changes {
+			if failed[e.Name] {
+				j.Changes = append(j.Changes, e)
+			}
+		}
+	}()
 	for _, e := range order {
 		mine, note, err := putBackOne(d, e, j)
 		if errors.Is(err, ErrNotFound) {
+			clear(failed)
 			notes = append(notes, goneNote(j.Name, changes))
-			return notes, errors.Join(append(errs, putBackHost(changes))...)
+			return notes, putBackHost(changes)
 		}
 		if note != "" {
 			notes = append(notes, note)
 		}
 		if err != nil {
 			errs = append(errs, err)
+			failed[e.Name] = true
 		} else if mine {
 			ours = append(ours, e)
 		}
@@ -107,6 +118,10 @@ func putBack(d *Device, j *journal) (notes []string, err error) {
 	for _, e := range ours {
 		if _, _, err := putBackOne(d, entry{Name: e.Name, Before: e.Before, BeforeText: e.BeforeText}, j); err != nil {
 			errs = append(errs, err)
+			failed[e.Name] = true
+		}
+		if _, waits := j.Lost[e.Name]; waits {
+			notes = append(notes, fmt.Sprintf("%s of %s is not there any more: it was %s", e.Name, j.Name, e.BeforeText))
 		}
 	}
 	// A write that was cut off may have reset others. (A write that was not has settled them.)
@@ -315,6 +330,9 @@ func restore(dir string, wanted func(path string) bool) (notes []string, err err
 			notes = append(notes, fmt.Sprintf("%s: %d of %d changes put back", j.Name, n-min(n, len(said)), n))
 		}
 		notes = append(notes, said...)
+		if len(j.Changes) > 0 {
+			return errors.Join(err, s.write(&j))
+		}
 		return errors.Join(err, s.remove())
 	})
 	return notes, err
@@ -322,9 +340,14 @@ func restore(dir string, wanted func(path string) bool) (notes []string, err err
 
 // restoreJournal finds a journal's device and puts it back.
 func restoreJournal(j *journal) (notes []string, err error) {
+	gone := func() ([]string, error) {
+		changes := j.Changes
+		j.Changes = nil
+		return []string{goneNote(j.Name, changes)}, putBackHost(changes)
+	}
 	d, err := openIndex(j.Index)
 	if errors.Is(err, ErrNotFound) {
-		return []string{goneNote(j.Name, j.Changes)}, putBackHost(j.Changes)
+		return gone()
 	}
 	if err != nil {
 		return nil, err
@@ -332,7 +355,7 @@ func restoreJournal(j *journal) (notes []string, err error) {
 	defer d.Close()
 	m, err := d.linkMsg(d.index)
 	if err != nil || m.mac.String() != j.MAC && m.name != j.Name { // the index belongs to another one now
-		return []string{goneNote(j.Name, j.Changes)}, putBackHost(j.Changes)
+		return gone()
 	}
 	j.Name = m.name
 	return putBack(d, j)
