@@ -26,8 +26,9 @@ func TestRealSettings(t *testing.T) {
 	d := open(t, dev)
 	l, err := d.Link()
 	must(t, err)
-	r := real{d, l, dev}
+	r := real{Device: d, link: l, dev: dev}
 	r.waitForCarrier(t)
+	r.before = r.settled(t) // all that follows comes back to this
 	for _, s := range d.Settings() {
 		text, err := s.Read()
 		t.Logf("%-30s %-20s [%s] %s %v", s.Name, text, s.Range, s.Why, err)
@@ -44,14 +45,13 @@ func TestRealSettings(t *testing.T) {
 func (r real) unchanged(t *testing.T, f func(g *Guard)) {
 	t.Helper()
 	r.waitForCarrier(t)
-	before := r.settled(t)
 	g := guard(t, r.Device)
 	f(g)
 	notes, err := g.Close()
 	if err != nil || len(notes) > 0 {
 		t.Errorf("close: %q, %v", notes, err)
 	}
-	r.sameAs(t, before)
+	r.sameAs(t, r.before)
 }
 
 // settled is the state when it has not moved for a while: after the link came up a driver still tells what was agreed.
@@ -332,14 +332,13 @@ func (r real) setAll(t *testing.T) {
 // killed has a child change everything and die; restore puts it back.
 func (r real) killed(t *testing.T) {
 	dir := t.TempDir() + "/j"
-	before := r.settled(t)
 	cmd := exec.Command("/proc/self/exe", "-test.run=^TestRealChild$", "-test.v")
 	cmd.Env = append(os.Environ(), killedChild+"="+dir)
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatalf("the child: %v: %s", err, out)
 	}
-	if cmp.Equal(before, state(t, r.dev)) {
+	if cmp.Equal(r.before, state(t, r.dev)) {
 		t.Fatalf("the child changed nothing: %s", out)
 	}
 	notes, err := RestoreAll(dir)
@@ -347,7 +346,7 @@ func (r real) killed(t *testing.T) {
 	if err != nil || len(notes) != 1 {
 		t.Errorf("%q, %v", notes, err)
 	}
-	r.sameAs(t, before)
+	r.sameAs(t, r.before)
 	if left := journals(t, dir); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
