@@ -365,6 +365,59 @@ func TestJournalBeforeTheWrite(t *testing.T) {
 	diffState(t, before, state(t, "w0"))
 }
 
+// TestGovernor uses files as cpufreq has them: this machine may have none. The governor is the machine's, so it comes back also when the
+// interface is gone.
+func TestGovernor(t *testing.T) {
+	old := governorFiles
+	t.Cleanup(func() { governorFiles = old })
+	root := t.TempDir()
+	governorFiles = root + "/cpu[0-9]*/cpufreq/scaling_governor"
+	write := func(cpu, file, text string) {
+		t.Helper()
+		must(t, os.MkdirAll(root+"/"+cpu+"/cpufreq", 0o755))
+		must(t, os.WriteFile(root+"/"+cpu+"/cpufreq/"+file, []byte(text+"\n"), 0o644))
+	}
+	for _, cpu := range []string{"cpu0", "cpu1"} {
+		write(cpu, "scaling_available_governors", "performance powersave schedutil")
+		write(cpu, "scaling_governor", "powersave")
+	}
+	write("cpu1", "scaling_governor", "schedutil")
+	for _, end := range []string{"closed", "gone", "killed and gone"} {
+		t.Run(end, func(t *testing.T) {
+			labtest.Pair(t, "r0", "r1", 1)
+			d := open(t, "r0")
+			if now := d.texts()["governor"]; now != "powersave schedutil" {
+				t.Errorf("governor %q", now)
+			}
+			dir := t.TempDir() + "/j"
+			g := guardIn(t, d, dir)
+			set(t, g, "mtu", "1400")
+			set(t, g, "governor", "performance")
+			if _, _, err := g.Set("governor", "warp"); !errors.Is(err, ErrValue) {
+				t.Errorf("warp: %v", err)
+			}
+			if end != "closed" {
+				must(t, netlink.LinkDel(handle(t, "r0")))
+			}
+			if end == "killed and gone" {
+				kill(g)
+				_, err := RestoreAll(dir)
+				must(t, err)
+			} else {
+				_, err := g.Close()
+				must(t, err)
+			}
+			for cpu, want := range map[string]string{"cpu0": "powersave", "cpu1": "schedutil"} {
+				b, err := os.ReadFile(root + "/" + cpu + "/cpufreq/scaling_governor")
+				must(t, err)
+				if got := strings.TrimSpace(string(b)); got != want {
+					t.Errorf("%s: %s is %s, want %s", end, cpu, got, want)
+				}
+			}
+		})
+	}
+}
+
 // TestRestoreThatFails keeps what could not be put back for another try.
 func TestRestoreThatFails(t *testing.T) {
 	labtest.Pair(t, "f0", "f1", 1)

@@ -208,7 +208,13 @@ func (s Setting) Write(text string) (now string, err error) {
 	if err != nil {
 		return fail(err)
 	}
-	if err := s.write(text); err != nil {
+	if s.check != nil {
+		err = s.check(text)
+	}
+	if err == nil {
+		err = s.write(text)
+	}
+	if err != nil {
 		return fail(err)
 	}
 	now, err = s.read(s.d.view())
