@@ -67,7 +67,7 @@ func (r *Run) Close(ctx context.Context) error {
 	case err := <-finished:
 		return err
 	case <-ctx.Done():
-		return errors.Join(context.Cause(ctx), r.restore())
+		return errors.Join(context.Cause(ctx), r.restore(), r.release())
 	}
 }
 
@@ -88,7 +88,7 @@ func (r *Run) close() error {
 // free closes and restores what New has opened so far.
 func (r *Run) free() error {
 	r.die()
-	errs := []error{r.restore()}
+	errs := []error{r.restore(), r.release()}
 	if r.eng != nil {
 		errs = append(errs, r.eng.Close())
 	}

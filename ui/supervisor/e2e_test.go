@@ -143,9 +143,9 @@ func TestUsage(t *testing.T) {
 			{"presets nosuch", 2, `nosuch`},
 			{"--format json", 2, "are for `wirespeed run`"},
 			{"--script -", 2, "are for `wirespeed run`"},
-			{"check", 2, `not in this version`},
+			{"check --rate max", 2, `--rate is not for check`},
 			{"sweep --knob size --from 60 --to 128", 2, `not in this version`},
-			{"restore", 2, `not in this version`},
+			{"restore --rate max", 2, `--rate is not for restore`},
 			{"", 2, "use `wirespeed run`"},
 			{"nosuchdev", 2, "use `wirespeed run`"}, // no terminal here
 		} {
