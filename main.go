@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -66,6 +67,8 @@ func program(args []string) int {
 		return ok
 	case "presets":
 		return complain(printPresets(os.Stdout, c.arg))
+	case "restore":
+		return complain(restore(os.Stdout, c.run.Device))
 	case "check":
 		toMend, err := runCheck(c)
 		if err == nil && toMend {
@@ -138,11 +141,13 @@ func work(c commandLine) (err error) {
 		}
 	}
 	var run *control.Run
+	var saidAtEnd sync.Once
 	putBack := func(patience time.Duration) (err error) {
 		if run != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			err = run.Close(ctx)
+			saidAtEnd.Do(func() { say(run.Notes()) })
 		}
 		return err
 	}
@@ -152,12 +157,52 @@ func work(c commandLine) (err error) {
 	}
 	defer func() { err = errors.Join(err, putBack(inOrder)) }() // also while a panic of this goroutine goes on
 
+	if o.DryRun {
+		return printPlan(os.Stdout, run, o.Device)
+	}
 	ctx, stop := supervisor.Watch(context.Background(), ends, supervisor.Reactions{
 		Go: engine.Spawn, Resumed: run.Resume, AtOnce: func() { _ = putBack(atOnce); os.Exit(128 + int(unix.SIGINT)) },
 	})
 	defer stop()
 	plant()
 	return show(ctx, run, c)
+}
+
+// say prints notes on stderr, a line each.
+func say(notes []string) {
+	for _, n := range notes {
+		fmt.Fprintln(os.Stderr, "wirespeed:", n)
+	}
+}
+
+// printPlan lists what the command line would change on the device.
+func printPlan(w io.Writer, run *control.Run, dev string) error {
+	lines := run.Plan()
+	if len(lines) == 0 {
+		lines = []string{"nothing would be changed on " + dev}
+	}
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
+}
+
+// restore puts back what sessions that are over have left changed: on one device, or on all.
+func restore(w io.Writer, dev string) error {
+	var notes []string
+	var err error
+	if dev == "" {
+		notes, err = nic.RestoreAll("")
+	} else {
+		notes, err = nic.RestoreOne("", dev)
+	}
+	if len(notes) == 0 && err == nil {
+		notes = []string{"nothing to put back"}
+	}
+	for _, n := range notes {
+		if _, err := fmt.Fprintln(w, n); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // makeLab finishes the namespaces that the supervisor has started this process in, and makes the devices.
@@ -308,7 +353,7 @@ func version() string {
 
 // commandLine is the command line, understood as far as it can be without a device.
 type commandLine struct {
-	command string // console, run, check, presets or version
+	command string // console, run, check, restore, presets or version
 	arg     string // of presets
 	run     control.Options
 	preset  string
@@ -319,7 +364,7 @@ type commandLine struct {
 }
 
 // later are commands that this version does not have.
-var later = []string{"sweep", "restore"}
+var later = []string{"sweep"}
 
 // parse reads the command line. Values of knobs are texts until there is a device to hold them against.
 func parse(args []string) (commandLine, error) {
@@ -334,7 +379,7 @@ func parse(args []string) (commandLine, error) {
 		return c, flagError(err)
 	}
 	words := fs.Args()
-	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets"}, words[0]) {
+	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets", "restore"}, words[0]) {
 		c.command, words = words[0], words[1:]
 	}
 	switch {
@@ -352,6 +397,8 @@ func parse(args []string) (commandLine, error) {
 	}
 	c.run.Lab, c.run.Console = c.run.Device == "", c.command == "console"
 	switch {
+	case c.command == "restore":
+		return c, noOptions(fs, c.command)
 	case c.command == "check":
 		return c, c.checkOptions(fs)
 	case c.fix:
@@ -364,6 +411,12 @@ func parse(args []string) (commandLine, error) {
 		return c, usage("--hz is for the console: use --interval")
 	}
 	return c, nil
+}
+
+// noOptions refuses every option.
+func noOptions(fs *pflag.FlagSet, command string) (err error) {
+	fs.Visit(func(f *pflag.Flag) { err = usage("--%s is not for %s: it takes a device at most", f.Name, command) })
+	return err
 }
 
 // flagError is an error of pflag as one of usage; --help stays what it is.
@@ -393,7 +446,7 @@ func (c *commandLine) flags() *pflag.FlagSet {
 			return errors.New("write it as KNOB=VALUE")
 		}
 		return c.set(name, v)
-	}}, "set", "set any knob")
+	}}, "set", "set any knob, those with a parameter too: "+families())
 	fs.Var(value{"N", func(text string) (err error) {
 		if c.run.Limit.Count, err = strconv.ParseUint(text, 10, 64); err != nil || c.run.Limit.Count == 0 {
 			return errors.New("a number of frames from 1 on")
@@ -412,6 +465,8 @@ func (c *commandLine) flags() *pflag.FlagSet {
 	fs.StringVar(&c.report.Format, "format", "line", "`FORMAT` of the output of run: "+strings.Join(report.Formats, ", "))
 	fs.Float64Var(&c.console.Rate, "hz", 4, "`N` looks a second of the console, at most 20")
 	fs.BoolVar(&c.fix, "fix", false, "check: mend what can be, and leave it so (`wirespeed restore` undoes it)")
+	fs.BoolVar(&c.run.Keep, "keep", false, "leave what was changed on the device as it is (`wirespeed restore` takes it back)")
+	fs.BoolVar(&c.run.DryRun, "dry-run", false, "list what would be changed on the device, change nothing, and end")
 	fs.BoolVar(&c.run.IKnow, "i-know", false, "send even on the device of the default route or of your ssh session")
 	return fs
 }
@@ -478,6 +533,15 @@ func (c commandLine) options() (o control.Options, err error) {
 	return o, err
 }
 
+// families are the knobs that have no flag of their own.
+func families() string {
+	var forms []string
+	for _, k := range knob.Families() {
+		forms = append(forms, k.Name)
+	}
+	return strings.Join(forms, ", ")
+}
+
 // help is the text of --help.
 func help() string {
 	return `wirespeed: a live traffic console for Linux
@@ -485,6 +549,7 @@ func help() string {
   wirespeed [DEV]             the console; no DEV: the lab, a veth pair in a private network namespace
   wirespeed run [DEV]         the same without a screen: lines on stdout until --duration, --count or a signal
   wirespeed check [DEV]       is machine (and device) set up to send at wirespeed? exit code 0 yes, 1 something to mend
+  wirespeed restore [DEV]     put back what sessions that were killed, or ended with --keep, have left changed
   wirespeed presets [NAME]    list the presets, or print one as TOML
   wirespeed --help, --version
 
