@@ -80,8 +80,10 @@ func (r *Run) close() error {
 	}
 	r.cmd.Unlock()
 	if !first {
+		<-r.freed // who calls second may end the process, which must not cut the first one short
 		return nil
 	}
+	defer close(r.freed)
 	return errors.Join(r.restored, r.free())
 }
 

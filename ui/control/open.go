@@ -22,7 +22,7 @@ func open(o Options, p parts) (_ *Run, err error) {
 		o.Interval = time.Second
 	}
 	r := &Run{
-		o: o, parts: p, origin: time.Now(), steering: &placement{},
+		o: o, parts: p, origin: time.Now(), steering: &placement{}, freed: make(chan struct{}),
 		log: journal{news: make(chan struct{}, 1)}, over: overhead{share: -1},
 	}
 	r.life, r.die = context.WithCancel(context.Background())

@@ -45,6 +45,7 @@ type Run struct {
 	life   context.Context // until Close
 	die    context.CancelFunc
 	busy   sync.WaitGroup // all goroutines
+	freed  chan struct{}  // closed when Close is through
 	log    journal
 	guard  guard
 	plan   []string // what the command line changes on the device
