@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -21,6 +22,8 @@ import (
 
 	"wirespeed/engine"
 	"wirespeed/nic"
+	"wirespeed/nic/check"
+	"wirespeed/nic/host"
 	"wirespeed/nic/lab"
 	"wirespeed/presets"
 	"wirespeed/presets/knob"
@@ -64,6 +67,14 @@ func program(args []string) int {
 		return ok
 	case "presets":
 		return complain(printPresets(os.Stdout, c.arg))
+	case "restore":
+		return complain(restore(os.Stdout, c.run.Device))
+	case "check":
+		toMend, err := runCheck(c)
+		if err == nil && toMend {
+			return failed
+		}
+		return complain(err)
 	case "console":
 		if !supervisor.IsTerminal(os.Stdin) || !supervisor.IsTerminal(os.Stdout) {
 			return complain(usage("the console needs a terminal on stdin and stdout: use `wirespeed run` for lines, JSON or CSV"))
@@ -130,11 +141,13 @@ func work(c commandLine) (err error) {
 		}
 	}
 	var run *control.Run
+	var saidAtEnd sync.Once
 	putBack := func(patience time.Duration) (err error) {
 		if run != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			err = run.Close(ctx)
+			saidAtEnd.Do(func() { say(run.Notes()) })
 		}
 		return err
 	}
@@ -144,12 +157,52 @@ func work(c commandLine) (err error) {
 	}
 	defer func() { err = errors.Join(err, putBack(inOrder)) }() // also while a panic of this goroutine goes on
 
+	if o.DryRun {
+		return printPlan(os.Stdout, run, o.Device)
+	}
 	ctx, stop := supervisor.Watch(context.Background(), ends, supervisor.Reactions{
 		Go: engine.Spawn, Resumed: run.Resume, AtOnce: func() { _ = putBack(atOnce); os.Exit(128 + int(unix.SIGINT)) },
 	})
 	defer stop()
 	plant()
 	return show(ctx, run, c)
+}
+
+// say prints notes on stderr, a line each.
+func say(notes []string) {
+	for _, n := range notes {
+		fmt.Fprintln(os.Stderr, "wirespeed:", n)
+	}
+}
+
+// printPlan lists what the command line would change on the device.
+func printPlan(w io.Writer, run *control.Run, dev string) error {
+	lines := run.Plan()
+	if len(lines) == 0 {
+		lines = []string{"nothing would be changed on " + dev}
+	}
+	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
+}
+
+// restore puts back what sessions that are over have left changed: on one device, or on all.
+func restore(w io.Writer, dev string) error {
+	var notes []string
+	var err error
+	if dev == "" {
+		notes, err = nic.RestoreAll("")
+	} else {
+		notes, err = nic.RestoreOne("", dev)
+	}
+	if len(notes) == 0 && err == nil {
+		notes = []string{"nothing to put back"}
+	}
+	for _, n := range notes {
+		if _, err := fmt.Fprintln(w, n); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // makeLab finishes the namespaces that the supervisor has started this process in, and makes the devices.
@@ -184,6 +237,90 @@ func plant() {
 	}
 }
 
+// checkOptions refuses what check does not take.
+func (c *commandLine) checkOptions(fs *pflag.FlagSet) (err error) {
+	fs.Visit(func(f *pflag.Flag) {
+		if f.Name != "fix" && f.Name != "format" {
+			err = usage("--%s is not for check: it takes --fix and --format line or json", f.Name)
+		}
+	})
+	switch {
+	case err != nil:
+	case c.fix && c.run.Device == "":
+		err = usage("--fix needs a device: wirespeed check DEV --fix")
+	case c.report.Format != "line" && c.report.Format != "json":
+		err = usage("--format %s: check has line and json", c.report.Format)
+	}
+	return err
+}
+
+// runCheck looks at the machine, and at the device if one is named, mends it if asked to, prints what is found, and says whether there is
+// something to mend.
+func runCheck(c commandLine) (toMend bool, err error) {
+	var d *nic.Device
+	if c.run.Device != "" {
+		d, err = nic.Open(c.run.Device)
+		if errors.Is(err, nic.ErrNotFound) { // 1 would say that something is to be mended
+			return false, usage("%v: ip link lists the devices", err)
+		}
+		if err != nil {
+			return false, err
+		}
+		defer d.Close()
+	}
+	look := func() ([]check.Finding, error) {
+		facts, err := check.Look(host.Live(), d)
+		if err != nil {
+			return nil, err
+		}
+		return check.Judge(facts), nil
+	}
+	findings, err := look()
+	if err != nil {
+		return false, err
+	}
+	var mended []check.Mended
+	if c.fix {
+		if mended, err = mend(d, findings); err != nil {
+			return false, err
+		}
+		if findings, err = look(); err != nil {
+			return false, err
+		}
+	}
+	if err := report.Check(c.report, c.run.Device, findings, mended); err != nil {
+		return false, err
+	}
+	if check.Count(findings, check.Unknown) == len(findings) {
+		return false, fmt.Errorf("check: nothing can be read here: run as root: %w", nic.ErrNotPermitted)
+	}
+	return check.ToMend(findings), nil
+}
+
+// mend changes what findings ask for and leaves it so; the guard's journal keeps the way back.
+func mend(d *nic.Device, findings []check.Finding) (mended []check.Mended, err error) {
+	if !slices.ContainsFunc(findings, func(f check.Finding) bool { return f.Fixable && (f.State == check.Bad || f.State == check.Warn) }) {
+		if check.ToMend(findings) {
+			fmt.Fprintln(os.Stderr, "wirespeed: none of this can be mended by --fix here: see each finding's command (settings need root)")
+		}
+		return nil, nil
+	}
+	g, notes, err := nic.NewGuard(d, nic.GuardOptions{})
+	if err != nil {
+		return nil, err
+	}
+	g.Keep(true)
+	mended = check.Mend(findings, func(setting, value string) (string, error) {
+		now, _, err := g.Set(setting, value)
+		return now, err
+	})
+	said, err := g.Close()
+	for _, note := range slices.Concat(notes, said) {
+		fmt.Fprintln(os.Stderr, "wirespeed:", note)
+	}
+	return mended, err
+}
+
 // printPresets lists all presets, or prints the named one as TOML.
 func printPresets(w io.Writer, name string) error {
 	if name != "" {
@@ -216,17 +353,18 @@ func version() string {
 
 // commandLine is the command line, understood as far as it can be without a device.
 type commandLine struct {
-	command string // console, run, presets or version
+	command string // console, run, check, restore, presets or version
 	arg     string // of presets
 	run     control.Options
 	preset  string
 	script  string
 	report  report.Options
 	console ui.Options
+	fix     bool // of check
 }
 
 // later are commands that this version does not have.
-var later = []string{"check", "sweep", "restore"}
+var later = []string{"sweep"}
 
 // parse reads the command line. Values of knobs are texts until there is a device to hold them against.
 func parse(args []string) (commandLine, error) {
@@ -241,7 +379,7 @@ func parse(args []string) (commandLine, error) {
 		return c, flagError(err)
 	}
 	words := fs.Args()
-	if len(words) > 0 && (words[0] == "run" || words[0] == "presets" || words[0] == "console") {
+	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets", "restore"}, words[0]) {
 		c.command, words = words[0], words[1:]
 	}
 	switch {
@@ -259,6 +397,12 @@ func parse(args []string) (commandLine, error) {
 	}
 	c.run.Lab, c.run.Console = c.run.Device == "", c.command == "console"
 	switch {
+	case c.command == "restore":
+		return c, noOptions(fs, c.command)
+	case c.command == "check":
+		return c, c.checkOptions(fs)
+	case c.fix:
+		return c, usage("--fix is for `wirespeed check DEV`")
 	case c.run.Lab && c.run.Rx != "":
 		return c, usage("--rx %s needs a device to send from: wirespeed run DEV --rx %[1]s (the lab has a receiver of its own)", c.run.Rx)
 	case c.command == "console" && (fs.Changed("format") || c.script == "-"):
@@ -267,6 +411,12 @@ func parse(args []string) (commandLine, error) {
 		return c, usage("--hz is for the console: use --interval")
 	}
 	return c, nil
+}
+
+// noOptions refuses every option.
+func noOptions(fs *pflag.FlagSet, command string) (err error) {
+	fs.Visit(func(f *pflag.Flag) { err = usage("--%s is not for %s: it takes a device at most", f.Name, command) })
+	return err
 }
 
 // flagError is an error of pflag as one of usage; --help stays what it is.
@@ -296,7 +446,7 @@ func (c *commandLine) flags() *pflag.FlagSet {
 			return errors.New("write it as KNOB=VALUE")
 		}
 		return c.set(name, v)
-	}}, "set", "set any knob")
+	}}, "set", "set any knob, those with a parameter too: "+families())
 	fs.Var(value{"N", func(text string) (err error) {
 		if c.run.Limit.Count, err = strconv.ParseUint(text, 10, 64); err != nil || c.run.Limit.Count == 0 {
 			return errors.New("a number of frames from 1 on")
@@ -314,6 +464,9 @@ func (c *commandLine) flags() *pflag.FlagSet {
 	}}, "link", "the speed of the link where the device does not know it: 10Gbit")
 	fs.StringVar(&c.report.Format, "format", "line", "`FORMAT` of the output of run: "+strings.Join(report.Formats, ", "))
 	fs.Float64Var(&c.console.Rate, "hz", 4, "`N` looks a second of the console, at most 20")
+	fs.BoolVar(&c.fix, "fix", false, "check: mend what can be, and leave it so (`wirespeed restore` undoes it)")
+	fs.BoolVar(&c.run.Keep, "keep", false, "leave what was changed on the device as it is (`wirespeed restore` takes it back)")
+	fs.BoolVar(&c.run.DryRun, "dry-run", false, "list what would be changed on the device, change nothing, and end")
 	fs.BoolVar(&c.run.IKnow, "i-know", false, "send even on the device of the default route or of your ssh session")
 	return fs
 }
@@ -381,12 +534,23 @@ func (c commandLine) options() (o control.Options, err error) {
 	return o, err
 }
 
+// families are the knobs that have no flag of their own.
+func families() string {
+	var forms []string
+	for _, k := range knob.Families() {
+		forms = append(forms, k.Name)
+	}
+	return strings.Join(forms, ", ")
+}
+
 // help is the text of --help.
 func help() string {
 	return `wirespeed: a live traffic console for Linux
 
   wirespeed [DEV]             the console; no DEV: the lab, a veth pair in a private network namespace
   wirespeed run [DEV]         the same without a screen: lines on stdout until --duration, --count or a signal
+  wirespeed check [DEV]       is machine (and device) set up to send at wirespeed? exit code 0 yes, 1 something to mend
+  wirespeed restore [DEV]     put back what sessions that were killed, or ended with --keep, have left changed
   wirespeed presets [NAME]    list the presets, or print one as TOML
   wirespeed --help, --version
 

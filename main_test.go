@@ -23,10 +23,10 @@ import (
 var rooms = map[string][]string{
 	".": {
 		"ui", "ui/report", "ui/control", "ui/supervisor", "presets", "presets/knob",
-		"engine", "engine/frame", "engine/meter", "nic", "nic/host", "nic/lab",
+		"engine", "engine/frame", "engine/meter", "nic", "nic/check", "nic/host", "nic/lab",
 	},
-	"ui":             {"ui/control", "presets", "presets/knob", "engine", "engine/meter", "nic"},
-	"ui/report":      {"ui/control", "presets", "presets/knob", "engine", "engine/meter", "nic"},
+	"ui":             {"ui/control", "presets", "presets/knob", "engine", "engine/meter", "nic", "nic/check"},
+	"ui/report":      {"ui/control", "presets", "presets/knob", "engine", "engine/meter", "nic", "nic/check"},
 	"ui/control":     {"presets", "presets/knob", "engine", "engine/frame", "engine/meter", "nic", "nic/host"},
 	"ui/supervisor":  {},
 	"presets":        {"presets/knob"},
@@ -36,6 +36,7 @@ var rooms = map[string][]string{
 	"engine/frame":   {},
 	"engine/meter":   {},
 	"nic":            {"nic/host"},
+	"nic/check":      {"nic", "nic/host"}, // facts of both, and what to make of them
 	"nic/host":       {},
 	"nic/lab":        {},
 	// For tests only: no room may import these.

@@ -3,6 +3,7 @@ package nic
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,21 +18,24 @@ type Feature struct {
 	Fixed     bool // the driver does not let it be changed
 }
 
-// Feature reads one offload by its kernel name; errors.Is(err, ErrNotSupported) where this kernel has no such name.
+// Feature reads one offload by its kernel name; errors.Is(err, ErrNotSupported) where the device has none of this name.
 func (d *Device) Feature(name string) (Feature, error) {
-	m, err := d.linkMsg(d.index) // ethtool goes by the name, which may have changed
+	return d.view().featureOf(name)
+}
+
+func (v *view) featureOf(name string) (Feature, error) {
+	all, err := v.features()
 	if err != nil {
-		return Feature{}, fmt.Errorf("feature %s of %w", name, err)
-	}
-	all, err := d.eth.FeaturesWithState(m.name)
-	if err != nil {
-		return Feature{}, fmt.Errorf("feature %s of %s: %w", name, m.name, err)
+		return Feature{}, fmt.Errorf("feature %s of %s: %w", name, v.d.Name(), err)
 	}
 	f, ok := all[name]
-	if !ok {
-		return Feature{}, &reason{text: "this kernel knows no feature " + name, is: ErrNotSupported}
+	switch {
+	case !ok && slices.Contains(sendingFeatures, name): // off, and not to be changed: such are not listed
+		return Feature{Fixed: true}, nil
+	case !ok:
+		return Feature{}, &reason{text: v.d.Name() + " has no feature " + name, is: ErrNotSupported}
 	}
-	return Feature{On: f.Active, Requested: f.Requested, Fixed: !f.Available || f.NeverChanged}, nil
+	return f, nil
 }
 
 // SetFeature switches one offload, this bit only (never one of ethtool's groups, which leave more changed than they say), reads back what became of
@@ -64,15 +68,9 @@ func (d *Device) SetFeature(name string, on bool) (restore func() error, err err
 
 // changeFeature asks for one bit.
 func (d *Device) changeFeature(name string, on bool) error {
-	m, err := d.linkMsg(d.index)
+	err := d.ethSet(unix.ETHTOOL_MSG_FEATURES_SET, "feature "+name, appendBit(nil, unix.ETHTOOL_A_FEATURES_WANTED, name, on))
 	if err != nil {
-		return fmt.Errorf("feature %s of %w", name, err)
-	}
-	switch err := d.eth.Change(m.name, map[string]bool{name: on}); {
-	case errors.Is(err, unix.EPERM):
-		return &reason{text: fmt.Sprintf("%s: changing %s needs CAP_NET_ADMIN", m.name, name), is: ErrNotPermitted}
-	case err != nil:
-		return fmt.Errorf("feature %s of %s: %w", name, m.name, err)
+		return fmt.Errorf("feature %s of %s: %w", name, d.Name(), err)
 	}
 	return nil
 }

@@ -51,6 +51,9 @@ type linkMsg struct {
 	lower        int // IFLA_LINK: what it lies on, or a veth's peer; 0 none, or in another namespace
 	master       int // the bridge or bond that it is a port of
 	maxTx, maxRx int // queues allocated: 64 on some NICs that have four
+
+	txQueueLen     int
+	minMTU, maxMTU int // 0 unknown
 }
 
 // linkMsg asks for an interface by index.
@@ -119,6 +122,12 @@ func parseLink(b []byte) (linkMsg, error) {
 			elsewhere = true
 		case unix.IFLA_MASTER:
 			m.master = int(u32(v))
+		case unix.IFLA_TXQLEN:
+			m.txQueueLen = int(u32(v))
+		case unix.IFLA_MIN_MTU:
+			m.minMTU = int(u32(v))
+		case unix.IFLA_MAX_MTU:
+			m.maxMTU = int(u32(v))
 		case unix.IFLA_NUM_TX_QUEUES:
 			m.maxTx = int(u32(v))
 		case unix.IFLA_NUM_RX_QUEUES:

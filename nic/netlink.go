@@ -23,14 +23,17 @@ var errShort = errors.New("netlink: message too short")
 
 // conn is an rtnetlink socket for requests, one at a time.
 type conn struct {
-	mu  sync.Mutex
-	fd  int // -1 once closed
-	seq uint32
-	buf []byte
+	mu   sync.Mutex
+	fd   int // -1 once closed
+	seq  uint32
+	buf  []byte
+	said string // the kernel's own words for the last error
 }
 
-func dial() (*conn, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+func dial() (*conn, error) { return dialProtocol(unix.NETLINK_ROUTE) }
+
+func dialProtocol(protocol int) (*conn, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, protocol)
 	if err != nil {
 		return nil, fmt.Errorf("netlink socket: %w", err)
 	}
@@ -40,6 +43,9 @@ func dial() (*conn, error) {
 		unix.Close(fd)
 		return nil, fmt.Errorf("netlink socket: SO_RCVTIMEO: %w", err)
 	}
+	// With these the kernel explains its errors in words; one that cannot is no worse than before.
+	_ = unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_EXT_ACK, 1)
+	_ = unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_CAP_ACK, 1)
 	return &conn{fd: fd, buf: make([]byte, maxReply)}, nil
 }
 
@@ -79,6 +85,15 @@ func (c *conn) talk(req []byte, f func(typ uint16, body []byte) error) error {
 	return c.exchange(req, f)
 }
 
+// talkSaid is talk for those who want the kernel's own words for an error.
+func (c *conn) talkSaid(req []byte, f func(typ uint16, body []byte) error) (said string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.said = ""
+	err = c.exchange(req, f)
+	return c.said, err
+}
+
 // exchange is talk for those who hold c.mu.
 func (c *conn) exchange(req []byte, f func(typ uint16, body []byte) error) error {
 	if c.fd < 0 {
@@ -106,6 +121,7 @@ func (c *conn) exchange(req []byte, f func(typ uint16, body []byte) error) error
 					return errShort
 				}
 				if errno := -int32(native.Uint32(m.body)); errno > 0 {
+					c.said = errorText(m.flags, m.body)
 					return unix.Errno(errno)
 				}
 				return nil

@@ -30,7 +30,7 @@ func TestRealDevice(t *testing.T) {
 	l, err := d.Link()
 	must(t, err)
 	t.Logf("%+v", l)
-	r := real{d, l, dev}
+	r := real{Device: d, link: l, dev: dev}
 	t.Run("Link", func(t *testing.T) { r.testLink(t, queues) })
 	t.Run("Pause", r.testPause)
 	t.Run("BeforeTheFirstFrame", func(t *testing.T) {
@@ -47,8 +47,9 @@ func TestRealDevice(t *testing.T) {
 
 type real struct {
 	*Device
-	link Link
-	dev  string
+	link   Link
+	dev    string
+	before map[string]string // the state that settings come back to
 }
 
 // tool runs a program that must be there.

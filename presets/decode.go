@@ -95,13 +95,19 @@ func (d *decoder) knobs(value any) []knob.Setting {
 		d.fail("knobs", "knobs must be a table: [knobs] and a line such as rate = \"10kpps\" for each")
 		return nil
 	}
+	table = dotted(table)
+	all := knob.All()
 	for _, name := range slices.Sorted(maps.Keys(table)) {
-		if _, err := knob.Find(name); err != nil {
+		k, err := knob.Find(name)
+		if err != nil {
 			d.fail("knobs."+name, "%v", err)
+		}
+		if k.Family {
+			all = append(all, k)
 		}
 	}
 	var out []knob.Setting
-	for _, k := range knob.All() {
+	for _, k := range all {
 		key := "knobs." + k.Name
 		switch v := table[k.Name].(type) {
 		case nil:
@@ -117,6 +123,22 @@ func (d *decoder) knobs(value any) []knob.Setting {
 		}
 	}
 	return out
+}
+
+// dotted brings tables within back to the knobs that they are: TOML reads rings.tx = 256 as a table rings with a key tx.
+func dotted(table map[string]any) map[string]any {
+	flat := map[string]any{}
+	for name, value := range table {
+		within, ok := value.(map[string]any)
+		if _, err := knob.Find(name); !ok || err == nil {
+			flat[name] = value
+			continue
+		}
+		for key, v := range dotted(within) {
+			flat[name+"."+key] = v
+		}
+	}
+	return flat
 }
 
 func (d *decoder) steps(value any) []knob.Step {

@@ -53,7 +53,8 @@ func TestBrokenFiles(t *testing.T) {
 		{"an unknown table", "[knobs]\nrate = 'max'\n[nic]\npause = 'off'", `f:3:2: unknown key "nic": use title, text, knobs and steps`},
 		{"an unknown knob", "[knobs]\nrate = 'max'\nbrust = 8", `f:3:1: no knob "brust": did you mean burst?`},
 		{"an unknown knob in an inline table", "knobs = {rate = 'max', brust = 8}", `f:1:24: no knob "brust": did you mean burst?`},
-		{"a knob of later", "[knobs]\npause = 'off'", "f:2:1: pause cannot be turned from here yet: ethtool -A DEV rx off tx off autoneg off"},
+		{"a family without a member", "[knobs]\nxps = '0'", "f:2:1: xps is for a queue: xps[0] 0-1"},
+		{"an unknown knob in a table", "[knobs]\nrings.tx = 8\nrings.zx = 8", `f:3:`},
 		{"the first of several", "steps = ['foo']\n[knobs]\nfoo = 1\nbar = 2", `f:1:10: no knob and no command "foo": help lists the commands`},
 		{"a title that is none", "title = ['a']", "f:1:1: title must be text in quotes"},
 		{"a title of two lines", `title = "a\nb"`, "f:1:1: title must be one line of plain text"},
@@ -122,4 +123,21 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%q: first\n%s\nsecond\n%s", data, first, second)
 		}
 	})
+}
+
+// TestKnobsWithDots: TOML reads a bare dot as a table within; in quotes it is a name. Both are the knob.
+func TestKnobsWithDots(t *testing.T) {
+	want := []knob.Setting{{Knob: "rings.tx", Value: "512"}, {Knob: "bql.max[0]", Value: "30000"}, {Knob: "priv.legacy-rx", Value: "on"}}
+	for _, text := range []string{
+		"[knobs]\nrings.tx = 512\n\"bql.max[0]\" = 30000\npriv.legacy-rx = 'on'",
+		string(Marshal(Preset{Knobs: want})),
+	} {
+		p, err := decode("f", []byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(want, p.Knobs); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
 }

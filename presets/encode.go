@@ -29,10 +29,18 @@ func Marshal(p Preset) []byte {
 		}
 		b.WriteString("[knobs]\n")
 		for _, k := range p.Knobs {
-			fmt.Fprintf(&b, "%s = %s\n", k.Knob, quote(k.Value))
+			fmt.Fprintf(&b, "%s = %s\n", key(k.Knob), quote(k.Value))
 		}
 	}
 	return []byte(b.String())
+}
+
+// key is a knob's name as a key: bare, or in quotes where it is not letters, digits and hyphens alone.
+func key(name string) string {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == "" {
+		return name
+	}
+	return quote(name)
 }
 
 // quote is a TOML basic string.

@@ -53,7 +53,7 @@ func section(t *testing.T, text, name, table string) string {
 func knobTable() string {
 	var b strings.Builder
 	b.WriteString("| knob and flag | default | values | |\n|---|---|---|---|\n")
-	for _, k := range knob.All() {
+	for _, k := range append(knob.All(), knob.Families()...) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Name, k.Default, k.Values, k.Help)
 	}
 	return b.String()

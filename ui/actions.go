@@ -47,8 +47,9 @@ func (m *model) actions() []action {
 		{k.Path, m.switchPath},
 		{k.Mark, m.mark},
 		{k.Reset, m.reset},
-		{k.Pause, m.open(&pauseText{})},
+		{k.Pause, m.openPause},
 		{k.Presets, m.openPresets},
+		{k.Counters, m.open(&counterPane{})},
 		{k.Freeze, m.freeze},
 		{k.Chart, func() tea.Cmd {
 			m.charts = (m.charts + 1) % showModes

@@ -57,6 +57,7 @@ func newFake(lab bool) *fakeRun {
 	to := [6]byte{2, 0, 0, 0, 0, 0xfe}
 	f := &fakeRun{lab: lab, state: engine.Running, bench: knob.Bench{Device: dev, RxMAC: &to, Lab: lab}}
 	f.bench.Config = knob.Defaults(dev, &to, lab)
+	f.bench.Settings = fakeSettings(lab)
 	f.bench.Config.Frame.DstIP = netip.MustParseAddr("198.18.0.2")
 	if lab {
 		f.set("rate", "100kpps")
@@ -215,6 +216,9 @@ func (f *fakeRun) view(fresh bool) *control.View {
 			Speed: 1e9, Pause: "off", To: "02:00:00:00:00:fe 198.18.0.2:9",
 		},
 	}
+	if !f.lab {
+		v.Facts = fakeFacts()
+	}
 	if f.lab {
 		v.Device = control.DeviceView{
 			Link: nic.Link{Name: "v0", Driver: "veth", MTU: 1500, Up: true, Carrier: true, TxQueues: 2, Qdisc: "noqueue"},
@@ -243,9 +247,9 @@ func (f *fakeRun) view(fresh bool) *control.View {
 		}
 		v.Queues = append(v.Queues, q)
 	}
-	for _, k := range knob.All() {
+	for _, k := range knob.On(&f.bench) {
 		v.Knobs = append(v.Knobs, control.Knob{
-			Name: k.Name, Group: string(k.Group), Value: k.Get(&f.bench), Detail: k.Detail(&f.bench), Help: k.Help, Reason: k.Unavailable(&f.bench),
+			Name: k.Name, Group: string(k.Group), Value: k.Get(&f.bench), Detail: k.Detail(&f.bench), Help: k.Help, Reason: k.Unavailable(&f.bench), Family: k.Family, Known: k.Known(&f.bench),
 		})
 	}
 	if n := len(f.marks); n >= 2 {
@@ -253,6 +257,40 @@ func (f *fakeRun) view(fresh bool) *control.View {
 		v.Diff = &meter.Diff{A: a, B: b, NS: a.MeanNS - b.MeanNS, CI95: 0.2, OK: true, CIOK: true, Real: true}
 	}
 	return v
+}
+
+// fakeSettings are those of an igb, or of a veth that has hardly any.
+func fakeSettings(lab bool) []nic.Value {
+	mtu := nic.Value{Setting: nic.Setting{Name: "mtu", Range: "68 .. 9216", Min: 68, Max: 9216}, Now: "1500"}
+	if lab {
+		var list []nic.Value
+		for _, name := range []string{"pause", "rings.tx", "rings.rx"} {
+			why := "veth has no rings to set"
+			if name == "pause" {
+				why = "veth has no pause frames"
+			}
+			list = append(list, nic.Value{Setting: nic.Setting{Name: name, Why: why}})
+		}
+		return append(list, mtu)
+	}
+	return []nic.Value{
+		{Setting: nic.Setting{Name: "pause", Values: pauseWalk}, Now: "off"},
+		{Setting: nic.Setting{Name: "rings.tx", Range: "1 .. 4096", Min: 1, Max: 4096}, Now: "1024"},
+		{Setting: nic.Setting{Name: "coalesce.adaptive-rx", Values: []string{"on", "off"}}, Now: "off"},
+		{Setting: nic.Setting{Name: "irq[0]"}, Now: "0"},
+		mtu,
+	}
+}
+
+// fakeFacts are what an igb counts.
+func fakeFacts() *control.Facts {
+	rx, tx, changes := 0.0, 12.0, uint64(2)
+	return &control.Facts{
+		Interval: time.Second, PauseRx: &rx, PauseTx: &tx, CarrierChanges: &changes,
+		Counters: []nic.StatRate{{Name: "tx_queue_0_packets", PerSecond: 1488003, Value: 1}, {Name: "tx_queue_0_restart", PerSecond: 412, Value: 1}},
+		IRQs:     []nic.IRQRate{{QueueIRQ: nic.QueueIRQ{Interrupt: nic.Interrupt{Name: "eth1-TxRx-0"}}, PerSecond: 7912, On: []int{0}}},
+		SoftIRQs: []control.SoftIRQ{{Kind: "NET_TX", CPU: 0, PerSecond: 7900}},
+	}
 }
 
 func (f *fakeRun) note(call string) { f.did = append(f.did, call) }

@@ -6,7 +6,7 @@ import "github.com/charmbracelet/bubbles/key"
 type KeyMap struct {
 	// On the main screen.
 	StartStop, Up, Down, Less, More, LessCoarse, MoreCoarse, Edit, Filter, Command key.Binding
-	Path, Mark, Reset, Pause, Presets, Freeze, Chart, Help, Quit                   key.Binding
+	Path, Mark, Reset, Pause, Presets, Counters, Freeze, Chart, Help, Quit         key.Binding
 
 	// In a list or a text over the screen.
 	Close, Apply, Save, PageUp, PageDown, Top, Bottom key.Binding
@@ -40,7 +40,8 @@ func newKeyMap() KeyMap {
 		Path:       binding("b", "switch the path: bypass or qdisc", "b"),
 		Mark:       binding("m", "mark: keep this epoch, compare with the last", "m"),
 		Reset:      binding("r", "reset the statistics", "r"),
-		Pause:      binding("f", "flow control (pause frames)", "f"),
+		Pause:      binding("f", "flow control: shows the next setting, enter applies it", "f"),
+		Counters:   binding("i", "instruments: the counters that move, per second", "i"),
 		Presets:    binding("p", "presets", "p"),
 		Freeze:     binding("z", "freeze the screen; measuring goes on", "z"),
 		Chart:      binding("c", "chart: both, only ns/packet, only pps", "c"),
@@ -86,7 +87,7 @@ func (k KeyMap) scopes() []scope {
 	return []scope{
 		{"main screen", []key.Binding{
 			k.StartStop, k.Up, k.Down, k.Less, k.More, k.LessCoarse, k.MoreCoarse, k.Edit, k.Filter, k.Command,
-			k.Path, k.Mark, k.Reset, k.Pause, k.Presets, k.Freeze, k.Chart, k.Help, k.Quit,
+			k.Path, k.Mark, k.Reset, k.Pause, k.Presets, k.Counters, k.Freeze, k.Chart, k.Help, k.Quit,
 		}},
 		{"everywhere", []key.Binding{k.Abort, k.Suspend}},
 		{"lists and help", []key.Binding{k.Close, k.Apply, k.Save, k.PageUp, k.PageDown, k.Top, k.Bottom}},
@@ -120,6 +121,7 @@ func (k KeyMap) mainHints(running bool) []hint {
 		{k.Path, "path"},
 		{k.Presets, "presets"},
 		{k.Pause, "flow control"},
+		{k.Counters, "counters"},
 		{k.Reset, "reset"},
 		{k.Freeze, "freeze"},
 		{k.Chart, "chart"},

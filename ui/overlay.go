@@ -24,6 +24,7 @@ var (
 	_ overlay = (*helpText)(nil)
 	_ overlay = (*presetList)(nil)
 	_ overlay = (*pauseText)(nil)
+	_ overlay = (*counterPane)(nil)
 )
 
 // scroller moves over lines that do not all fit.
@@ -132,48 +133,6 @@ func knobLines(m *model, th *Theme, w int) []string {
 		entry(u.Form, u.Help, 24)
 	}
 	return out
-}
-
-// pauseText shows flow control. Setting it comes with the knobs of the NIC.
-type pauseText struct{}
-
-func (o *pauseText) low() bool { return false }
-
-func (o *pauseText) hints(k KeyMap) []hint { return []hint{{k.Close, "close"}} }
-
-func (o *pauseText) press(m *model, msg tea.KeyMsg) tea.Cmd {
-	if key.Matches(msg, m.keys.Close) || key.Matches(msg, m.keys.Pause) {
-		m.overlay = nil
-	}
-	return nil
-}
-
-func (o *pauseText) rows(m *model, w, h int) []string {
-	th, d := m.theme, m.view0().Device
-	name := clean(d.Link.Name)
-	lines := []string{
-		rule(th, w, "flow control", name),
-		newRow(w).put(th.Dim, " pause frames ").put(th.Strong, textOr(clean(d.Pause))).full(),
-		"",
-	}
-	for _, s := range wrap("A receiver that cannot keep up may stop the sender with pause frames (IEEE 802.3x). While that is on, what you measure can be the other end.", w-2) {
-		lines = append(lines, newRow(w).put(th.Text, " "+s).full())
-	}
-	lines = append(lines, "")
-	say := func(k ink, text string) { lines = append(lines, newRow(w).put(k, text).full()) }
-	switch d.Pause {
-	case "none":
-		say(th.Text, " Nothing to set: the driver "+textOr(clean(d.Link.Driver))+" has no flow control.")
-	case "off":
-		say(th.Text, " It is off, as a measurement wants it. This version shows the setting; to change it:")
-		say(th.Key, "   ethtool -A "+name+" autoneg off rx on tx on")
-	case "rx", "tx", "rx+tx":
-		say(th.Text, " This version shows the setting; to turn it off:")
-		say(th.Key, "   ethtool -A "+name+" autoneg off rx off tx off")
-	default:
-		say(th.Text, " The driver did not say how it is set.")
-	}
-	return lines[:min(len(lines), h)]
 }
 
 func textOr(s string) string {

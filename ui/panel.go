@@ -135,6 +135,9 @@ func (m *model) knobLine(k control.Knob, group string, chosen bool, w int) strin
 		name = th.Dim
 	}
 	r.put(th.Pick, mark).put(name, clean(k.Name)).pad(3 + nameWidth)
+	if cells(k.Name) >= nameWidth { // a long one still stands apart from its value
+		r.put(th.Text, " ")
+	}
 	value := m.value(k)
 	switch d := shortDetail(value, k.Detail); {
 	case k.Reason != "":

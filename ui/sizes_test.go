@@ -70,6 +70,10 @@ func nastyView() *control.View {
 		v.Queues = append(v.Queues, control.Queue{Queue: i, CPU: 1023, PPS: pps, NS: &ns, RingFull: huge, Retries: huge, Errors: huge, Err: evil, State: engine.Failed})
 	}
 	v.Knobs = append(v.Knobs, control.Knob{Name: "priv.x", Group: evil, Value: evil, Detail: evil, Help: evil, Reason: evil})
+	v.Facts = &control.Facts{
+		Counters: []nic.StatRate{{Name: evil, PerSecond: 1e300}}, PauseTx: &pps,
+		IRQs: []nic.IRQRate{{QueueIRQ: nic.QueueIRQ{Interrupt: nic.Interrupt{Name: evil}}, PerSecond: 1e18, On: []int{1023, 1022, 1021, 1020, 1019}}},
+	}
 	v.Marks = append(v.Marks, v.Epoch, v.Epoch, v.Epoch)
 	for i := range v.Marks {
 		v.Marks[i].Mark, v.Marks[i].Label = evil, evil
@@ -96,9 +100,14 @@ func overlays() map[string]func(m *model) {
 		return &presetList{list: all, loaded: true}
 	}
 	return map[string]func(m *model){
-		"none":    func(*model) {},
-		"help":    func(m *model) { m.overlay = &helpText{} },
-		"pause":   func(m *model) { m.overlay = &pauseText{} },
+		"none":  func(*model) {},
+		"help":  func(m *model) { m.overlay = &helpText{} },
+		"pause": func(m *model) { m.openPause() },
+		"counters": func(m *model) {
+			m.overlay = &counterPane{}
+			drive(m, "/", strings.Repeat("long ", 80))
+		},
+		"counted": func(m *model) { m.overlay = &counterPane{} },
 		"presets": func(m *model) { m.overlay = list() },
 		"reading": func(m *model) { m.overlay = &presetList{} },
 		"edit":    func(m *model) { m.edit() },

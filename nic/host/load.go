@@ -2,7 +2,6 @@ package host
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -30,12 +29,15 @@ func (c CPULoad) Sub(before CPULoad) CPULoad {
 
 // Load reads the load of each CPU that is online, ascending, from /proc/stat: about 0.1 ms where there are few. The kernel lets idle time
 // go backwards by a tick now and then.
-func Load() ([]CPULoad, error) {
-	b, err := os.ReadFile("/proc/stat")
+func Load() ([]CPULoad, error) { return Live().Load() }
+
+// Load is the function of this name for the machine below r.
+func (r Root) Load() ([]CPULoad, error) {
+	s, err := r.Text("proc/stat")
 	if err != nil {
 		return nil, fmt.Errorf("load of the CPUs: %w", err)
 	}
-	return parseStat(string(b))
+	return parseStat(s)
 }
 
 // tick is the unit of /proc/stat: USER_HZ is 100 everywhere (but on alpha).

@@ -21,6 +21,7 @@ const (
 	DoReset   Verb = "reset"
 	DoPreset  Verb = "preset"
 	DoSave    Verb = "save"
+	DoNIC     Verb = "nic"
 	DoHelp    Verb = "help"
 	DoQuit    Verb = "quit"
 )
@@ -30,7 +31,7 @@ type Command struct {
 	Verb    Verb
 	Knob    string        // of DoSet, and of DoHelp where one was asked for (it may name a command there)
 	Value   string        // of DoSet
-	Name    string        // of DoMark ("" takes the next letter), DoPreset and DoSave
+	Name    string        // of DoMark ("" takes the next letter), DoPreset, DoSave and DoNIC
 	Replace bool          // of DoSave: put it in the place of an older preset of that name
 	Wait    time.Duration // of DoWait
 	Line    string        // as it was written, comment and outer blanks left out
@@ -54,6 +55,7 @@ func Usages() []Usage {
 		{DoWait, "wait TIME", "let time pass before the next line of a script: 5s, 500ms, 1m30s"},
 		{DoPreset, "preset NAME", "turn the knobs of a preset and go through its steps"},
 		{DoSave, "save NAME [replace]", "keep the present knobs as a preset of your own"},
+		{DoNIC, "nic diff", "what is changed on the device: before and now"},
 		{DoHelp, "help [KNOB]", "what a knob or a command does"},
 		{DoQuit, "quit", "stop, put everything back and end"},
 	}
@@ -61,29 +63,22 @@ func Usages() []Usage {
 
 // elsewhere are words that an operator may well try, with what to do instead.
 var elsewhere = map[string]string{
-	"sweep":      "sweep is not built yet: turn the knob, or write a script of its values with wait between them",
-	"kick":       "kick is not built yet",
-	"stream":     "streams are not built yet: there is one, of the knobs size, dst-ip and so on",
-	"flows":      "flows are not built yet: there is one flow for each queue",
-	"slot":       "slot is not built yet: slots are linear",
-	"link":       "the speed of the link is an option: start with --link 10Gbit",
-	"duration":   "the duration is an option: start with --duration 10s, or write wait 10s and quit in a script",
-	"count":      "the count is an option: start with --count 1000000",
-	"interval":   "the interval is an option: start with --interval 1s",
-	"pause":      "pause cannot be turned from here yet: ethtool -A DEV rx off tx off autoneg off",
-	"rings":      "rings cannot be turned from here yet: ethtool -G DEV tx 1024",
-	"rings.tx":   "rings.tx cannot be turned from here yet: ethtool -G DEV tx 1024",
-	"rings.rx":   "rings.rx cannot be turned from here yet: ethtool -G DEV rx 1024",
-	"coalesce":   "coalesce cannot be turned from here yet: ethtool -C DEV tx-usecs 30",
-	"channels":   "channels cannot be turned from here yet: ethtool -L DEV combined 4",
-	"mtu":        "mtu cannot be turned from here yet: ip link set DEV mtu 1500",
-	"txqueuelen": "txqueuelen cannot be turned from here yet: ip link set DEV txqueuelen 1000",
-	"qdisc":      "qdisc cannot be turned from here yet: tc qdisc replace dev DEV root pfifo (or did you mean path qdisc?)",
-	"irq":        "irq cannot be turned from here yet: write /proc/irq/N/smp_affinity_list",
-	"xps":        "xps cannot be turned from here yet: write /sys/class/net/DEV/queues/tx-N/xps_cpus",
-	"governor":   "governor cannot be turned from here yet: cpupower frequency-set -g performance",
-	"bypass":     "bypass is a value: path bypass",
-	"exit":       "the word is quit",
+	"sweep":    "sweep is not built yet: turn the knob, or write a script of its values with wait between them",
+	"kick":     "kick is not built yet",
+	"stream":   "streams are not built yet: there is one, of the knobs size, dst-ip and so on",
+	"flows":    "flows are not built yet: there is one flow for each queue",
+	"link":     "the speed of the link is an option: start with --link 10Gbit",
+	"duration": "the duration is an option: start with --duration 10s, or write wait 10s and quit in a script",
+	"count":    "the count is an option: start with --count 1000000",
+	"interval": "the interval is an option: start with --interval 1s",
+	"rings":    "rings are rings.tx and rings.rx",
+	"coalesce": "coalesce is coalesce.tx-usecs, coalesce.rx-usecs, coalesce.adaptive-rx and so on",
+	"xps":      "xps is for a queue: xps[0] 0-1",
+	"bql":      "bql is for a queue: bql.max[0] 30000",
+	"priv":     "priv is for a flag of the driver: priv.NAME off",
+	"feature":  "feature is for an offload: feature.tx-udp-segmentation off",
+	"bypass":   "bypass is a value: path bypass",
+	"exit":     "the word is quit",
 }
 
 const (
@@ -123,6 +118,12 @@ func ParseLine(line string) (Command, error) {
 		return c, nil
 	case DoSave:
 		return parseSave(c, args)
+	case DoNIC:
+		if len(args) != 1 || args[0] != "diff" {
+			return Command{}, usage("nic needs a word: %s", form(DoNIC))
+		}
+		c.Name = args[0]
+		return c, nil
 	case DoHelp:
 		if len(args) > 0 {
 			c.Knob = args[0]

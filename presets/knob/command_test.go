@@ -75,7 +75,8 @@ func TestParseLineErrors(t *testing.T) {
 		{"help too much", "help rate size", `help: "size" is too much: help [KNOB]`},
 		{"a mark's name", "mark " + strings.Repeat("x", 41), "mark: a name has at most 40 characters"},
 		{"sweep", "sweep size 60..128", "sweep is not built yet: turn the knob, or write a script of its values with wait between them"},
-		{"a device knob", "pause off", "pause cannot be turned from here yet: ethtool -A DEV rx off tx off autoneg off"},
+		{"a knob of the device without its member", "xps 0", "xps is for a queue: xps[0] 0-1"},
+		{"nic without a word", "nic", "nic needs a word: nic diff"},
 		{"an option", "duration 5s", "the duration is an option: start with --duration 10s, or write wait 10s and quit in a script"},
 		{"control characters", "mark \x1b[2J", `"mark \x1b[2J": a line is plain text`},
 		{"no UTF-8", "mark \xff", `"mark \xff": a line is plain text`},
@@ -191,7 +192,8 @@ func TestComplete(t *testing.T) {
 		prefix string
 		want   []string
 	}{
-		{"r", []string{"rate", "receiver", "reset"}},
+		{"r", []string{"rate", "receiver", "rings.tx", "rings.rx", "reset"}},
+		{"nic ", []string{"nic diff"}},
 		{"st", []string{"start", "stop"}},
 		{"path", []string{"path"}},
 		{"path ", []string{"path bypass", "path qdisc"}},
@@ -224,7 +226,7 @@ func TestEveryCompletionIsUnderstood(t *testing.T) {
 }
 
 func TestHelpKnowsEveryWord(t *testing.T) {
-	for _, word := range append(vocabulary(), "sweep", "pause") {
+	for _, word := range append(vocabulary(), "sweep", "pause", "irq[3]", "priv.legacy-rx", "coalesce") {
 		if text, err := Help(word); err != nil || strings.Contains(text, "\n") || text == "" {
 			t.Errorf("%s: %q, %v", word, text, err)
 		}

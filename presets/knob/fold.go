@@ -1,6 +1,8 @@
 package knob
 
 import (
+	"slices"
+
 	"wirespeed/engine"
 	"wirespeed/engine/frame"
 )
@@ -40,7 +42,7 @@ func SetAll(b *Bench, settings []Setting) (undo func() error, err error) {
 		}
 	}
 	try := *b
-	for _, k := range All() {
+	for _, k := range inOrder(settings) {
 		for _, s := range settings {
 			if s.Knob != k.Name {
 				continue
@@ -50,26 +52,37 @@ func SetAll(b *Bench, settings []Setting) (undo func() error, err error) {
 			}
 		}
 	}
-	if err := try.Config.Validate(b.Device); err != nil {
+	if err := try.Config.Validate(try.Device); err != nil {
 		return nil, refused(err)
 	}
-	old := b.Config
-	if err := b.put(try.Config); err != nil {
-		return nil, err
-	}
-	return func() error { return b.put(old) }, nil
+	return b.put(try)
 }
 
-// Settings returns the present values as a preset keeps them: all but what belongs to the machine and was left as it was, and what cannot be
-// turned here.
+// inOrder are the knobs that settings may turn: all, and of the families those that are named.
+func inOrder(settings []Setting) []Knob {
+	list := All()
+	for _, s := range settings {
+		k, ok := member(s.Knob)
+		if ok && !slices.ContainsFunc(list, func(l Knob) bool { return l.Name == k.Name }) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// Settings returns the present values as a preset keeps them: all but what belongs to the machine and was left as it was, what cannot be
+// turned here, and the device's settings that this session has not changed.
 func Settings(b *Bench) []Setting {
 	fresh := *b
 	fresh.Config = Defaults(b.Device, b.RxMAC, b.Lab)
 	fresh.Config.Queues = b.Config.Queues
 	fresh.Config.CPUs = firstCPUs(b.Device, b.Config.Queues)
 	var out []Setting
-	for _, k := range All() {
+	for _, k := range On(b) {
 		v := k.get(b)
+		if s, ok := b.setting(k.Name); k.Group == NICGroup && (!ok || !s.Ours) { // irq is kept as the irq[i] it set
+			continue
+		}
 		if k.Unavailable(b) != "" || k.Local && v == k.get(&fresh) {
 			continue
 		}

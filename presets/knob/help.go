@@ -38,6 +38,8 @@ func Complete(prefix string) []string {
 	var words []string
 	if Verb(word) == DoHelp {
 		words = vocabulary()
+	} else if Verb(word) == DoNIC {
+		words = []string{"diff"}
 	} else if i := slices.IndexFunc(All(), func(k Knob) bool { return k.Name == word }); i >= 0 {
 		words = All()[i].words
 	}

@@ -3,6 +3,8 @@ package knob
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"wirespeed/engine"
 	"wirespeed/nic"
@@ -15,16 +17,21 @@ var (
 )
 
 // Bench is what knobs read and turn: one sending device with its engine's configuration. ui/control makes it.
-// Knobs of the stream read and change Config only, so that a whole command line can be folded into one Config before the engine exists.
+// Knobs read and change Config and Settings only, so that a whole command line can be folded into one state before the engine exists.
 type Bench struct {
 	Config engine.Config // present configuration (a copy)
 	Device engine.Device
-	NIC    *nic.Device // nil where there is no device yet
-	RxMAC  *[6]byte    // the receiving device's address, nil without one
+	RxMAC  *[6]byte // the receiving device's address, nil without one
 	Lab    bool
+
+	// Settings are the device's own, as the kernel said last, or as they are to be; nil before a device is open. The slice is never written to.
+	Settings []nic.Value
 
 	// Apply puts a changed configuration into effect; nil before the engine exists (then Config is simply replaced).
 	Apply func(engine.Config) error
+	// SetNIC changes a setting of the device and returns what it then is, and the way back (nil is none); nil where it is only to be written down in
+	// Settings: in rehearsals, and before a run is open.
+	SetNIC func(name, text string) (now string, undo func() error, err error)
 }
 
 // Group is where the panel shows a knob.
@@ -47,24 +54,22 @@ type Knob struct {
 	Values  string // the grammar or range, as the README's table prints it
 
 	Numeric bool // has an order: can be swept
+	Family  bool // one of any number: irq[0], feature.NAME; it has no flag
 	Local   bool // belongs to a machine more than to an experiment: a preset keeps it only where it was changed
 
 	words []string // values that completion offers
 
 	get    func(b *Bench) string
-	set    func(b *Bench, text string) error // changes b.Config only
+	set    func(b *Bench, text string) error // changes b.Config, or b.Settings, only
 	turn   func(b *Bench, steps int, coarse bool) string
 	detail func(b *Bench) string // nil: the value says all
 	means  func(b *Bench) string // longer than detail, while a value is typed; nil: detail
 	reason func(b *Bench) string // nil: always available
 }
 
-// All returns the knobs in the panel's order. The slice is the caller's.
+// All returns the knobs that there are on every device, in the panel's order. The slice is the caller's.
 func All() []Knob {
-	all := make([]Knob, 0, len(stream)+len(way)+len(headers))
-	all = append(all, stream...)
-	all = append(all, way...)
-	return append(all, headers...)
+	return slices.Concat(stream, way, headers, device)
 }
 
 // Find returns the knob of a name. errors.Is(err, ErrUsage) holds where there is none.
@@ -73,6 +78,9 @@ func Find(name string) (Knob, error) {
 		if k.Name == name {
 			return k, nil
 		}
+	}
+	if k, ok := member(name); ok {
+		return k, nil
 	}
 	if hint, ok := elsewhere[name]; ok {
 		return Knob{}, usage("%s", hint)
@@ -91,6 +99,9 @@ func names() []string {
 
 // Get prints the present value in the form that Set reads back.
 func (k Knob) Get(b *Bench) string { return k.get(b) }
+
+// Known tells whether the value is known; the device's settings may not be.
+func (k Knob) Known(b *Bench) bool { return k.Group != NICGroup || k.get(b) != unknown }
 
 // Detail is the value's meaning beside it in the panel: "60 B (64 with FCS, 84 on the wire)", "-" where there is none.
 func (k Knob) Detail(b *Bench) string {
@@ -118,8 +129,7 @@ func (k Knob) Check(b *Bench, text string) (meaning string, err error) {
 	if err != nil {
 		return "", err
 	}
-	try := *b
-	try.Config = next
+	try := next
 	if k.means != nil {
 		return k.means(&try), nil
 	}
@@ -136,11 +146,7 @@ func (k Knob) Set(b *Bench, text string) (undo func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	old := b.Config
-	if err := b.put(next); err != nil {
-		return nil, err
-	}
-	return func() error { return b.put(old) }, nil
+	return b.put(next)
 }
 
 // Turn returns the value that steps further is (negative: less), within the range. coarse takes bigger steps. A knob without steps, and a turn
@@ -157,19 +163,19 @@ func (k Knob) Turn(b *Bench, steps int, coarse bool) string {
 	return text
 }
 
-// with returns the configuration in which the knob has another value, or why it cannot have it.
-func (k Knob) with(b *Bench, text string) (engine.Config, error) {
+// with returns the bench on which the knob has another value, or why it cannot have it.
+func (k Knob) with(b *Bench, text string) (Bench, error) {
 	try := *b
 	if err := k.try(&try, text); err != nil {
-		return engine.Config{}, err
+		return Bench{}, err
 	}
-	if err := try.Config.Validate(b.Device); err != nil {
-		return engine.Config{}, refused(err)
+	if err := try.Config.Validate(try.Device); err != nil {
+		return Bench{}, refused(err)
 	}
-	return try.Config, nil
+	return try, nil
 }
 
-// try sets the knob in b.Config, limits that span knobs left out.
+// try sets the knob on b, limits that span knobs left out.
 func (k Knob) try(b *Bench, text string) error {
 	now, why := k.get(b), k.Unavailable(b)
 	err := k.set(b, text)
@@ -179,13 +185,67 @@ func (k Knob) try(b *Bench, text string) error {
 	return err
 }
 
-// put replaces the configuration, through the engine where there is one.
-func (b *Bench) put(c engine.Config) error {
-	if b.Apply != nil {
-		if err := b.Apply(c); err != nil {
-			return err
+// put brings about the state of another bench of the same device: its settings first, then its configuration through the engine, where there
+// is one. If one of it fails the rest is undone. undo brings the present state back.
+func (b *Bench) put(next Bench) (undo func() error, err error) {
+	old := *b
+	turned := Differences(b.Settings, next.Settings)
+	var undos []func() error
+	back := func() error {
+		var errs []error
+		for _, u := range slices.Backward(undos) {
+			errs = append(errs, u())
+		}
+		return errors.Join(errs...)
+	}
+	if b.SetNIC != nil && len(turned) > 0 {
+		next.Settings = slices.Clone(next.Settings)
+		for _, s := range turned {
+			now, u, err := b.SetNIC(s.Knob, s.Value)
+			if err != nil {
+				return nil, errors.Join(RefusedByNIC(err), back())
+			}
+			if u != nil {
+				undos = append(undos, u)
+			}
+			i := slices.IndexFunc(next.Settings, func(v nic.Value) bool { return v.Name == s.Knob })
+			next.Settings[i].Now = now
 		}
 	}
-	b.Config = c
-	return nil
+	stream := len(turned) == 0 || !reflect.DeepEqual(b.Config, next.Config)
+	if stream && b.Apply != nil {
+		if err := b.Apply(next.Config); err != nil {
+			return nil, errors.Join(err, back())
+		}
+	}
+	b.Config, b.Device, b.Settings = next.Config, next.Device, next.Settings
+	return func() error {
+		if stream && b.Apply != nil {
+			if err := b.Apply(old.Config); err != nil {
+				return err
+			}
+		}
+		err := back()
+		b.Config, b.Device, b.Settings = old.Config, old.Device, old.Settings
+		return err
+	}, nil
+}
+
+// RefusedByNIC gives an error of the device the kinds of this package.
+func RefusedByNIC(err error) error {
+	switch {
+	case errors.Is(err, nic.ErrValue):
+		return refused(err)
+	case errors.Is(err, nic.ErrNotSupported):
+		return lineError{err.Error(), ErrUnavailable}
+	}
+	return err
+}
+
+// Words are the values that a key walks through, nil where there are none.
+func (k Knob) Words(b *Bench) []string {
+	if s, ok := b.setting(k.Name); ok && len(s.Values) > 0 {
+		return slices.Clone(s.Values)
+	}
+	return slices.Clone(k.words)
 }

@@ -23,6 +23,7 @@ func gigabit() *Bench {
 		RxMAC: &rx,
 	}
 	b.Config = Defaults(b.Device, b.RxMAC, b.Lab)
+	b.Settings = igb()
 	return b
 }
 
@@ -68,7 +69,9 @@ func set(t testing.TB, b *Bench, name, text string) {
 }
 
 func TestEveryKnobOfTheDesignIsDeclaredOnce(t *testing.T) {
-	want := strings.Fields("rate size burst path segment slot queues receiver cpus dst-mac src-mac dst-ip src-ip dst-port src-port vlan")
+	want := strings.Fields("rate size burst path segment slot queues receiver cpus dst-mac src-mac dst-ip src-ip dst-port src-port vlan " +
+		"pause rings.tx rings.rx coalesce.tx-usecs coalesce.tx-frames coalesce.rx-usecs coalesce.rx-frames coalesce.adaptive-tx coalesce.adaptive-rx " +
+		"channels qdisc irq mtu txqueuelen governor")
 	if diff := cmp.Diff(want, names()); diff != "" {
 		t.Errorf("knobs (-want +got):\n%s", diff)
 	}
@@ -91,7 +94,9 @@ func TestDefaults(t *testing.T) {
 	got := map[string]string{}
 	b := gigabit()
 	for _, k := range All() {
-		got[k.Name] = k.Get(b)
+		if k.Group != NICGroup { // those are as the device is
+			got[k.Name] = k.Get(b)
+		}
 	}
 	want := map[string]string{
 		"rate": "max", "size": "60", "burst": "1", "path": "bypass", "segment": "software", "slot": "auto", "queues": "1", "receiver": "count", "cpus": "0",
@@ -118,7 +123,8 @@ func TestEveryValueReadsBack(t *testing.T) {
 	for name, bench := range benches {
 		t.Run(name, func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(1, 2))
-			b, knobs := bench(), All()
+			b := bench()
+			knobs := On(b)
 			for range 1500 {
 				k := knobs[rnd.IntN(len(knobs))]
 				before := k.Get(b)
@@ -153,7 +159,7 @@ func TestEveryValueReadsBack(t *testing.T) {
 
 func values(b *Bench) map[string]string {
 	m := map[string]string{}
-	for _, k := range All() {
+	for _, k := range On(b) {
 		m[k.Name] = k.Get(b)
 	}
 	return m
@@ -309,10 +315,13 @@ func TestDetail(t *testing.T) {
 		"rate": "595,238 pps, 1680.0 ns/packet, 400 Mbit/s L1", "size": "60 B (64 with FCS, 84 on the wire)", "burst": "32 frames every 53.76 us",
 		"path": "through the queueing discipline", "segment": "the kernel cuts", "slot": "-", "queues": "of 4", "receiver": "-", "cpus": "of 0-1,4-5",
 		"dst-mac": "the receiving device", "src-mac": "eth1", "dst-ip": "-", "src-ip": "-", "dst-port": "-", "src-port": "-", "vlan": "-",
+		"rings.tx": "of 4096", "rings.rx": "of 4096", "channels": "combined 1 .. 8", "irq": "on CPU 0-5; 0-5; 0-5; 0-5", "mtu": "of 9216",
 	}
 	got := map[string]string{}
 	for _, k := range All() {
-		got[k.Name] = k.Detail(b)
+		if d := k.Detail(b); k.Group != NICGroup || d != "-" {
+			got[k.Name] = d
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

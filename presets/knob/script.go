@@ -75,7 +75,7 @@ func Rehearse(b *Bench, steps []Step, load func(name string) ([]Setting, []Step,
 		if err != nil {
 			return At(s.Where, err)
 		}
-		try.Apply = nil
+		try.Apply, try.SetNIC = nil, nil
 		if _, err := SetAll(&try, settings); err != nil {
 			return At(s.Where, err)
 		}
@@ -96,7 +96,7 @@ func (c Command) rehearse(try *Bench) error {
 	if err != nil {
 		return err
 	}
-	try.Apply = nil
+	try.Apply, try.SetNIC = nil, nil
 	_, err = k.Set(try, c.Value)
 	return err
 }

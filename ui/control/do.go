@@ -47,6 +47,8 @@ func (r *Run) carryOut(c knob.Command) (string, error) {
 		return r.preset(c.Name)
 	case knob.DoSave:
 		return r.save(c.Name, c.Replace)
+	case knob.DoNIC:
+		return r.diff()
 	case knob.DoHelp:
 		return help(c.Knob)
 	case knob.DoQuit:
@@ -85,7 +87,7 @@ func (r *Run) turnHeld(name, value string) (string, error) {
 	}
 	b := r.Bench()
 	old := k.Get(b)
-	b.Apply = r.apply
+	b.Apply, b.SetNIC = r.apply, r.setNIC
 	if _, err := k.Set(b, value); err != nil {
 		return "", err
 	}
@@ -104,7 +106,7 @@ func (r *Run) turnAll(label string, settings []Setting) error {
 	r.cmd.Lock()
 	defer r.cmd.Unlock()
 	b := r.Bench()
-	b.Apply = r.apply
+	b.Apply, b.SetNIC = r.apply, r.setNIC
 	if _, err := knob.SetAll(b, settings); err != nil {
 		return err
 	}
@@ -161,9 +163,7 @@ func (r *Run) Mark(name string) (string, error) {
 }
 
 // rehearse tries the script on a copy of the knobs, so that a wrong line is refused before the first frame.
-func (r *Run) rehearse(cfg engine.Config) error {
-	b := r.bench()
-	b.Config = cfg
+func (r *Run) rehearse(b *knob.Bench) error {
 	return knob.Rehearse(b, r.o.Script, loadPreset)
 }
 

@@ -74,7 +74,7 @@ func (r *Run) Close(ctx context.Context) error {
 	case err := <-finished:
 		return err
 	case <-ctx.Done():
-		return errors.Join(context.Cause(ctx), r.restore())
+		return errors.Join(context.Cause(ctx), r.restore(), r.release())
 	}
 }
 
@@ -87,15 +87,17 @@ func (r *Run) close() error {
 	}
 	r.cmd.Unlock()
 	if !first {
+		<-r.freed // who calls second may end the process, which must not cut the first one short
 		return nil
 	}
+	defer close(r.freed)
 	return errors.Join(r.restored, r.free())
 }
 
 // free closes and restores what New has opened so far.
 func (r *Run) free() error {
 	r.die()
-	errs := []error{r.restore()}
+	errs := []error{r.restore(), r.release()}
 	if r.eng != nil {
 		errs = append(errs, r.eng.Close())
 	}

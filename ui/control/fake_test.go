@@ -3,6 +3,8 @@ package control
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -55,6 +57,15 @@ type world struct {
 	pause   error
 
 	whole, fixed bool // the device takes super-frames whole, and cannot be told not to
+
+	settings []nic.Value // of the device, in order
+	held     error       // why the guard cannot be had
+	changes  []nic.Delta // by the guard, oldest first
+	foreign  []nic.Foreign
+	keep     bool
+	released int
+	stats    []nic.Stat
+	paused   nic.PauseFrames
 
 	xps      map[int][]int
 	xpsErr   error
@@ -321,6 +332,100 @@ func (w fakeDevice) SetXPS(q int, cpus []int) (func() error, error) {
 
 func (w fakeDevice) Protected() (string, error) { return w.protect, nil }
 
+func (w fakeDevice) Values() []nic.Value {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.settings)
+}
+
+func (w fakeDevice) Stats() ([]nic.Stat, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.stats), nil
+}
+
+func (w fakeDevice) PauseFrames() (nic.PauseFrames, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.paused, nil
+}
+
+func (w fakeDevice) Interrupts() ([]nic.QueueIRQ, error) { return nil, nil }
+func (w fakeDevice) CarrierChanges() (uint64, error)     { return 2, nil }
+
+// fakeGuard changes the world's settings and remembers what they were.
+type fakeGuard struct{ fakeDevice }
+
+func (g fakeGuard) Set(name, text string) (string, func() error, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for i, s := range g.settings {
+		if s.Name != name {
+			continue
+		}
+		if s.Why != "" {
+			return "", nil, nic.ErrNotSupported
+		}
+		if s.Now == text {
+			return text, nil, nil
+		}
+		g.put(i, text, true)
+		g.changes = append(g.changes, nic.Delta{Name: name, Before: s.Now, Wrote: text, Now: text})
+		if name == "mtu" {
+			g.link.MTU, _ = strconv.Atoi(text)
+		}
+		return text, func() error {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.put(i, s.Now, false)
+			g.changes = slices.DeleteFunc(g.changes, func(d nic.Delta) bool { return d.Name == name })
+			return nil
+		}, nil
+	}
+	return "", nil, nic.ErrNotSupported
+}
+
+// put changes a setting in a new slice. The caller holds mu.
+func (g fakeGuard) put(i int, text string, ours bool) {
+	g.settings = slices.Clone(g.settings)
+	g.settings[i].Now, g.settings[i].Ours = text, ours
+}
+
+func (g fakeGuard) Look() []nic.Foreign {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := g.foreign
+	g.foreign = nil
+	return list
+}
+
+func (g fakeGuard) Diff() []nic.Delta {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.changes)
+}
+
+func (g fakeGuard) Keep(keep bool) { g.world.keep = keep }
+
+func (g fakeGuard) Close() (notes []string, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.released++
+	for _, d := range slices.Backward(g.changes) {
+		if g.keep {
+			notes = append(notes, d.Name+" is kept")
+			continue
+		}
+		for i, s := range g.settings {
+			if s.Name == d.Name {
+				g.put(i, d.Before, false)
+			}
+		}
+	}
+	g.changes = nil
+	return notes, nil
+}
+
 // parts opens the world as a machine.
 func (w *world) parts() parts {
 	return parts{
@@ -329,6 +434,12 @@ func (w *world) parts() parts {
 				return nil, nic.ErrNotFound
 			}
 			return fakeDevice{w}, nil
+		},
+		guard: func(device, bool) (guard, []string, error) {
+			if w.held != nil {
+				return nil, nil, w.held
+			}
+			return fakeGuard{fakeDevice{w}}, nil, nil
 		},
 		engine: func(dev engine.Device, _ *engine.Device, cfg engine.Config) (sender, error) {
 			w.dev, w.cfg = dev, cfg

@@ -23,7 +23,7 @@ func open(o Options, p parts) (_ *Run, err error) {
 		o.Interval = time.Second
 	}
 	r := &Run{
-		o: o, parts: p, origin: time.Now(), steering: &placement{},
+		o: o, parts: p, origin: time.Now(), steering: &placement{}, freed: make(chan struct{}),
 		log: journal{news: make(chan struct{}, 1)}, over: overhead{share: -1},
 	}
 	r.life, r.die = context.WithCancel(context.Background())
@@ -36,13 +36,21 @@ func open(o Options, p parts) (_ *Run, err error) {
 	if err := r.openDevices(); err != nil {
 		return nil, err
 	}
-	cfg, err := r.configure()
+	if err := r.takeHold(); err != nil {
+		return nil, err
+	}
+	r.values = r.guard.Values()
+	b, err := r.configure()
 	if err != nil {
 		return nil, err
 	}
-	if err := r.rehearse(cfg); err != nil {
+	if err := r.rehearse(b); err != nil {
 		return nil, err
 	}
+	if err := r.adjust(b.Settings); err != nil {
+		return nil, err
+	}
+	cfg := b.Config
 	var rx *engine.Device
 	if r.rxDev != nil {
 		rx = &engine.Device{
@@ -59,6 +67,7 @@ func open(o Options, p parts) (_ *Run, err error) {
 	r.line.next(r.base)
 	r.loss.rebase(r.base)
 	r.spawn(r.listen)
+	r.spawn(r.keepWatch)
 	if err := r.dev.Watch(r.life, r.linkChanged); err != nil {
 		return nil, fmt.Errorf("watch %s: %w", o.Device, err)
 	}
@@ -121,8 +130,8 @@ func engineDevice(l nic.Link, stated uint64, cpus []int) engine.Device {
 	return d
 }
 
-// configure folds the defaults and the settings, in that order, into one configuration.
-func (r *Run) configure() (engine.Config, error) {
+// configure folds the defaults and the settings, in that order, into one state. Nothing is changed.
+func (r *Run) configure() (*knob.Bench, error) {
 	b := r.bench()
 	b.Config = knob.Defaults(r.engDev, b.RxMAC, r.o.Lab)
 	settings := r.o.Settings
@@ -132,18 +141,18 @@ func (r *Run) configure() (engine.Config, error) {
 	}
 	_, err := knob.SetAll(b, settings)
 	if r.rxDev != nil && r.rxLink.MAC == (frame.MAC{}) && !slices.ContainsFunc(settings, func(s Setting) bool { return s.Knob == "dst-mac" }) {
-		return engine.Config{}, usage("--rx %s has no Ethernet address to send to: give one with --dst-mac", r.o.Rx)
+		return nil, usage("--rx %s has no Ethernet address to send to: give one with --dst-mac", r.o.Rx)
 	}
 	if err != nil {
-		return engine.Config{}, err
+		return nil, err
 	}
 	if b.Config.Frame.DstMAC == (frame.MAC{}) {
-		return engine.Config{}, usage("%s: where to? give the receiver's address with --dst-mac, or the receiving device with --rx", r.o.Device)
+		return nil, usage("%s: where to? give the receiver's address with --dst-mac, or the receiving device with --rx", r.o.Device)
 	}
 	if b.Config.Receive && r.rxDev == nil {
-		return engine.Config{}, usage("receiver count: there is no receiving device: give one with --rx")
+		return nil, usage("receiver count: there is no receiving device: give one with --rx")
 	}
-	return b.Config, nil
+	return b, nil
 }
 
 // pauseWords says how flow control stands, or why there is none.

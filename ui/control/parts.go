@@ -41,7 +41,8 @@ type device interface {
 	Qdisc() (nic.Qdisc, error)
 	InFlight(queue int) (uint64, error)
 	Feature(name string) (nic.Feature, error)
-	SetFeature(name string, on bool) (restore func() error, err error)
+	Values() []nic.Value
+	factual
 	Protected() (why string, err error)
 }
 
@@ -49,7 +50,6 @@ type device interface {
 type steerer interface {
 	QueueBytes() ([]uint64, error)
 	XPS(queue int) ([]int, error)
-	SetXPS(queue int, cpus []int) (restore func() error, err error)
 }
 
 var (
@@ -60,6 +60,7 @@ var (
 // parts are the doors to the machine; tests open others.
 type parts struct {
 	device      func(name string) (device, error)
+	guard       func(d device, lab bool) (g guard, notes []string, err error)
 	engine      func(dev engine.Device, rx *engine.Device, cfg engine.Config) (sender, error)
 	cpus        func() ([]int, error)
 	threadTime  func(tid int) (time.Duration, error)
@@ -75,6 +76,13 @@ func machine() parts {
 				return nil, err // not a typed nil
 			}
 			return d, nil
+		},
+		guard: func(d device, lab bool) (guard, []string, error) {
+			g, notes, err := nic.NewGuard(d.(*nic.Device), nic.GuardOptions{Volatile: lab})
+			if err != nil {
+				return nil, notes, err
+			}
+			return g, notes, nil
 		},
 		engine: func(dev engine.Device, rx *engine.Device, cfg engine.Config) (sender, error) {
 			e, err := engine.Open(dev, rx, cfg)

@@ -51,8 +51,13 @@ func (p *placement) settle(of []int, words string) {
 	p.of, p.found = of, words
 }
 
+// xpsSetter writes XPS maps.
+type xpsSetter interface {
+	SetXPS(queue int, cpus []int) (restore func() error, err error)
+}
+
 // steer gives each worker a queue of its own through XPS, which both paths obey. If it cannot, nothing has changed.
-func (p *placement) steer(d steerer, cpus []int) error {
+func (p *placement) steer(d xpsSetter, cpus []int) error {
 	for queue, cpu := range cpus {
 		undo, err := d.SetXPS(queue, []int{cpu})
 		if err != nil {
@@ -79,7 +84,7 @@ func (r *Run) place() {
 		return
 	}
 	// One worker is fed well by any queue; the device stays as it is.
-	if len(cpus) > 1 && distinct(cpus) == len(cpus) && r.steering.steer(r.dev, cpus) == nil {
+	if len(cpus) > 1 && distinct(cpus) == len(cpus) && r.steering.steer(r.guard, cpus) == nil {
 		r.steering.settle(ascending(len(cpus)), "")
 		return
 	}

@@ -2,6 +2,7 @@ package control
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -19,6 +20,7 @@ type panel struct {
 	cfg  engine.Config
 	dev  engine.Device
 	slot string
+	read int // of the device's settings
 }
 
 // none is what a knob without a detail says.
@@ -30,18 +32,21 @@ const panelPeriod = time.Second
 // rows returns the knobs as they stand. The caller holds r.mu and must not write to them.
 func (p *panel) rows(r *Run, cfg engine.Config) []Knob {
 	slots := r.rows.slots()
-	if time.Since(p.at) < panelPeriod && p.list != nil && sameConfig(p.cfg, cfg) && sameDevice(p.dev, r.engDev) && p.slot == slots {
+	if time.Since(p.at) < panelPeriod && p.list != nil && sameConfig(p.cfg, cfg) && sameDevice(p.dev, r.engDev) && p.slot == slots && p.read == r.readings {
 		return p.list
 	}
 	b := r.bench()
-	all := knob.All()
+	all := knob.On(b)
 	list := make([]Knob, 0, len(all))
 	for _, k := range all {
 		list = append(list, Knob{
 			Name: k.Name, Group: string(k.Group), Value: k.Get(b), Detail: k.Detail(b), Help: k.Help, Reason: k.Unavailable(b),
+			Family: k.Family, Known: k.Known(b),
 		})
 		row := &list[len(list)-1]
 		switch { // what the workers do about it is not known to the knobs
+		case k.Name == "pause" && row.Reason == "":
+			row.Detail = pauseRates(r.shown)
 		case slots == "" || row.Detail != none:
 		case k.Name == "slot":
 			row.Detail = slots
@@ -52,8 +57,22 @@ func (p *panel) rows(r *Run, cfg engine.Config) []Knob {
 			}
 		}
 	}
-	*p = panel{list: list, at: time.Now(), cfg: cfg, dev: r.engDev, slot: slots}
+	*p = panel{list: list, at: time.Now(), cfg: cfg, dev: r.engDev, slot: slots, read: r.readings}
 	return list
+}
+
+// pauseRates says how many pause frames came and went in the last second.
+func pauseRates(f *Facts) string {
+	if f == nil || f.PauseTx == nil && f.PauseRx == nil {
+		return "frames/s unknown"
+	}
+	rate := func(side string, n *float64) string {
+		if n == nil {
+			return side + " -"
+		}
+		return fmt.Sprintf("%s %.0f", side, *n)
+	}
+	return "frames/s " + rate("rx", f.PauseRx) + ", " + rate("tx", f.PauseTx)
 }
 
 // sameConfig says whether two configurations ask for the same, also in fields that this package does not know.

@@ -26,6 +26,8 @@ type Options struct {
 	Script   []Step        // commands as they come, after the start
 	Scripted bool          // there is a script, even if it says nothing: its end is the run's, unless Limit is
 	Limit    engine.Limit
+	Keep     bool // leave what was changed on the device as it is in the end
+	DryRun   bool // change nothing: Plan lists what would be
 }
 
 // Setting is one knob and its value as text.
@@ -44,10 +46,19 @@ type Run struct {
 	life   context.Context // until Close
 	die    context.CancelFunc
 	busy   sync.WaitGroup // all goroutines
+	freed  chan struct{}  // closed when Close is through
 	log    journal
+	guard  guard
+	plan   []string // what the command line changes on the device
 
 	steering *placement // locks itself
 	offloads changes    // likewise
+
+	facts     facts   // keepWatch's alone
+	operators nameSet // settings that the operator has turned
+
+	notesLock sync.Mutex
+	notes     []string
 
 	cmd      sync.Mutex // held by whoever changes the run; guards the next two
 	closed   bool
@@ -59,6 +70,9 @@ type Run struct {
 	link      nic.Link
 	engDev    engine.Device
 	pause     string
+	values    []nic.Value // the slice is never written to
+	readings  int         // how often they were read
+	shown     *Facts
 	downSince time.Time // of the last loss of carrier
 
 	// The present run, or the last one.
@@ -214,11 +228,10 @@ func (r *Run) Bench() *knob.Bench {
 
 // bench makes a Bench. The caller holds mu, or is New.
 func (r *Run) bench() *knob.Bench {
-	b := &knob.Bench{Device: r.engDev, Lab: r.o.Lab}
+	b := &knob.Bench{Device: r.engDev, Lab: r.o.Lab, Settings: r.values}
 	if r.eng != nil {
 		b.Config = r.eng.Config()
 	}
-	b.NIC, _ = r.dev.(*nic.Device)
 	switch {
 	case r.o.Lab:
 		to := r.o.Foreign // where frames go by default

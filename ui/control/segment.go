@@ -17,7 +17,7 @@ func (r *Run) prepareSegments(cfg engine.Config) {
 		err = r.offloads.restore()
 	case cfg.Segmentable():
 		var undo func() error
-		undo, err = r.dev.SetFeature(nic.FeatureUDPSegmentation, false)
+		undo, err = r.guard.SetFeature(nic.FeatureUDPSegmentation, false)
 		r.offloads.keep(undo)
 		if errors.Is(err, nic.ErrNotSupported) && !r.takesWhole() {
 			err = nil

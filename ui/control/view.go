@@ -34,6 +34,7 @@ type View struct {
 	Queues        []Queue
 	Placement     string // which queues are really used, "" where each worker has its own
 	Qdisc         *nic.Qdisc
+	Facts         *Facts // nil before two looks
 	Knobs         []Knob
 	Log           []Event // newest last, bounded
 	History       []Point // for the charts, oldest first, bounded
@@ -103,6 +104,8 @@ type Queue struct {
 type Knob struct {
 	Name, Group, Value, Detail, Help string
 	Reason                           string // why it cannot be turned here, "" if it can
+	Family                           bool   // one of any number: irq[0], feature.NAME
+	Known                            bool   // Value is one; else nobody tells it
 }
 
 // Event is a line of the log.

@@ -85,8 +85,8 @@ func (w *csvWriter) cells(v reflect.Value, row []string) []string {
 		case reflect.Map:
 			for _, k := range w.knobs {
 				cell := ""
-				if value := f.MapIndex(reflect.ValueOf(k)); value.IsValid() {
-					cell = value.String()
+				if value := f.MapIndex(reflect.ValueOf(k)); value.IsValid() && !value.IsNil() {
+					cell = value.Elem().String()
 				}
 				row = append(row, cell)
 			}

@@ -11,6 +11,8 @@
 //
 // Only json carries events on its stream; the others have them on the log.
 //
+// [Check] prints the findings of a sanity check instead: line is for people, what is to be mended first, in 80 columns; json is one object.
+//
 // # Threading
 //
 // One goroutine, the caller's: it sleeps until the next sample is due, at absolute times, so that lateness does not add up.

@@ -15,26 +15,26 @@ import (
 // The objects of DESIGN.md section 6. A pointer is null where the figure is not known. Fields may be added, never renamed.
 type (
 	sampleJSON struct {
-		Type          string            `json:"type"`
-		T             string            `json:"t"`
-		ElapsedS      float64           `json:"elapsed_s"`
-		IntervalS     float64           `json:"interval_s"`
-		Epoch         *int              `json:"epoch"` // null, and n with it, in a sample that mixes two regimes
-		N             *int              `json:"n"`
-		Valid         bool              `json:"valid"`
-		ErrNS         *float64          `json:"err_ns"`
-		State         string            `json:"state"`
-		TargetPPS     *float64          `json:"target_pps"`
-		TX            txJSON            `json:"tx"`
-		RX            rxJSON            `json:"rx"`
-		Ladder        ladderJSON        `json:"ladder"`
-		Missed        uint64            `json:"missed"`
-		LostNoCarrier *uint64           `json:"lost_no_carrier"`
-		Errors        uint64            `json:"errors"`
-		Queues        []queueJSON       `json:"queues"`
-		Placement     *string           `json:"placement"` // null where each worker has its own queue
-		Qdisc         *qdiscJSON        `json:"qdisc"`
-		Knobs         map[string]string `json:"knobs"`
+		Type          string             `json:"type"`
+		T             string             `json:"t"`
+		ElapsedS      float64            `json:"elapsed_s"`
+		IntervalS     float64            `json:"interval_s"`
+		Epoch         *int               `json:"epoch"` // null, and n with it, in a sample that mixes two regimes
+		N             *int               `json:"n"`
+		Valid         bool               `json:"valid"`
+		ErrNS         *float64           `json:"err_ns"`
+		State         string             `json:"state"`
+		TargetPPS     *float64           `json:"target_pps"`
+		TX            txJSON             `json:"tx"`
+		RX            rxJSON             `json:"rx"`
+		Ladder        ladderJSON         `json:"ladder"`
+		Missed        uint64             `json:"missed"`
+		LostNoCarrier *uint64            `json:"lost_no_carrier"`
+		Errors        uint64             `json:"errors"`
+		Queues        []queueJSON        `json:"queues"`
+		Placement     *string            `json:"placement"` // null where each worker has its own queue
+		Qdisc         *qdiscJSON         `json:"qdisc"`
+		Knobs         map[string]*string `json:"knobs"` // null where the device does not tell
 	}
 
 	txJSON struct {
@@ -179,7 +179,7 @@ func newSample(v *control.View) sampleJSON {
 			Dev: s.RxDev, PPS: known(s.RX.PPS, s.RX.OK), AvgPPS: known(s.RX.Avg, in && s.RX.OK), VarNS: known(s.RX.VarNS, in && s.RX.OK),
 		},
 		Ladder: newLadder(v.Ladder), Missed: v.Missed, LostNoCarrier: v.LostNoCarrier, Errors: v.Errors,
-		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Knobs: map[string]string{},
+		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Knobs: map[string]*string{},
 	}
 	if in {
 		o.Epoch, o.N = &s.Epoch, &s.N
@@ -194,7 +194,10 @@ func newSample(v *control.View) sampleJSON {
 		}
 	}
 	for _, k := range v.Knobs {
-		o.Knobs[k.Name] = k.Value
+		o.Knobs[k.Name] = nil
+		if k.Known || k.Value != "-" {
+			o.Knobs[k.Name] = &k.Value
+		}
 	}
 	return o
 }
