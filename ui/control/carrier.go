@@ -15,11 +15,27 @@ import (
 type loss struct {
 	taken, device uint64 // the base of D
 
-	floor, before int64 // largest lower bound of D; the same without the last look
-	seen          time.Time
+	floor   int64   // largest lower bound of D
+	settled int64   // the same without the looks in recent
+	recent  []bound // looks that may have seen what no notice had told of yet, oldest first
 
 	frames  uint64
 	unknown bool // a loss fell in a time without a usable count of the device
+}
+
+// bound is the floor as of a look.
+type bound struct {
+	at    time.Time
+	floor int64
+}
+
+// settle takes the looks up to a time as certain.
+func (l *loss) settle(until time.Time) {
+	n := 0
+	for ; n < len(l.recent) && !l.recent[n].at.After(until); n++ {
+		l.settled = l.recent[n].floor
+	}
+	l.recent = append(l.recent[:0], l.recent[n:]...)
 }
 
 // rebase begins anew with a look. The frames lost so far are forgotten.
@@ -45,9 +61,9 @@ func (l *loss) d(b look) int64 {
 // watch lets a look with carrier raise the floor.
 func (l *loss) watch(b look) {
 	if b.tx.OK {
-		l.before = l.floor
+		l.settle(b.at.Add(-noticeTime))
 		l.floor = max(l.floor, l.d(b))
-		l.seen = b.at
+		l.recent = append(l.recent, bound{b.at, l.floor})
 	}
 }
 
@@ -56,15 +72,12 @@ const noticeTime = 100 * time.Millisecond
 
 // book takes a look after a loss, with every worker parked, and returns the frames lost. The noticed time is when the notice came.
 func (l *loss) book(b look, noticed time.Time) uint64 {
-	from := l.floor
-	if noticed.Sub(l.seen) < noticeTime {
-		from = l.before
-	}
+	l.settle(noticed.Add(-noticeTime))
 	d := l.d(b)
-	lost := uint64(max(0, d-from))
+	lost := uint64(max(0, d-l.settled))
 	l.frames += lost
-	l.floor = max(from, d)
-	l.before = l.floor
+	l.floor = max(l.settled, d)
+	l.settled, l.recent = l.floor, l.recent[:0]
 	return lost
 }
 
