@@ -101,8 +101,9 @@ func (r *Run) free() error {
 	if r.eng != nil {
 		errs = append(errs, r.eng.Close())
 	}
+	r.busy.Wait() // they read the device
 	if r.dev != nil {
-		errs = append(errs, r.dev.Close()) // waits for its watch
+		errs = append(errs, r.dev.Close()) // waits for its watch, which may have begun something more
 	}
 	r.busy.Wait()
 	if r.rxDev != nil {
