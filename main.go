@@ -59,7 +59,9 @@ func program(args []string) int {
 	case err != nil:
 		return complain(err)
 	case supervisor.IsWorker():
-		return complain(work(c))
+		code := complain(work(c))
+		supervisor.Outlast()
+		return code
 	}
 	switch c.command {
 	case "version":

@@ -281,6 +281,11 @@ var irqKnob = Knob{
 		if text == irqWord(b) {
 			return nil
 		}
+		if len(now) == 0 {
+			if why := b.why("irq[0]"); why != "" {
+				return usage("irq %s: %s", text, why)
+			}
+		}
 		texts, err := nic.PlaceIRQs(text, len(now), b.workerCPUs(), b.Device.CPUs)
 		if err != nil {
 			return usage("irq %s: %v", text, err)

@@ -228,6 +228,6 @@ func (s *supervised) exitCode(status unix.WaitStatus) int {
 	if !status.Signaled() {
 		return status.ExitStatus()
 	}
-	fmt.Fprintf(os.Stderr, "wirespeed: the worker process was ended by %s\n", unix.SignalName(status.Signal()))
+	fmt.Fprintf(os.Stderr, "wirespeed: the worker process was ended by %s; wirespeed restore puts back what it may have left changed\n", unix.SignalName(status.Signal()))
 	return 128 + int(status.Signal())
 }
