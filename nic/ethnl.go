@@ -79,28 +79,34 @@ func (d *Device) ethSet(cmd uint8, what string, attributes []byte) error {
 	native.PutUint16(req[6:], native.Uint16(req[6:])|unix.NLM_F_ACK)
 	said, err := d.ethnl.talkSaid(append(req, attributes...), func(uint16, []byte) error { return nil })
 	if err == unix.EOPNOTSUPP { // it can be read
-		text := d.kind() + " does not let " + what + " be changed"
-		if said != "" {
-			text += " (" + said + ")"
-		}
-		return &reason{text: text, is: ErrNotSupported}
+		return &reason{text: d.kind() + " does not let " + what + " be changed" + inBrackets(said), is: ErrNotSupported}
 	}
 	return d.ethError(what, said, err)
 }
 
+// inBrackets is what the kernel or a driver said of an error, to be added to ours; "" where it said nothing.
+func inBrackets(said string) string {
+	if said == "" {
+		return ""
+	}
+	return " (" + said + ")"
+}
+
+// needsAdmin is the error of a change that only CAP_NET_ADMIN may make.
+func needsAdmin(what string) error {
+	return &reason{text: "changing " + what + " needs CAP_NET_ADMIN", is: ErrNotPermitted}
+}
+
 // ethError gives an error of ethtool the package's own meaning, with the driver's words if it had any.
 func (d *Device) ethError(what, said string, err error) error {
-	tail := ""
-	if said != "" {
-		tail = " (" + said + ")"
-	}
+	tail := inBrackets(said)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.EOPNOTSUPP):
 		return &reason{text: fmt.Sprintf("%s has no %s%s", d.kind(), what, tail), is: ErrNotSupported}
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return &reason{text: "changing " + what + " needs CAP_NET_ADMIN", is: ErrNotPermitted}
+		return needsAdmin(what)
 	case errors.Is(err, unix.ENODEV):
 		return fmt.Errorf("%s: %w", d.Name(), ErrNotFound)
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ERANGE):

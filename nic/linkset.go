@@ -54,15 +54,12 @@ func (d *Device) setLink(what string, attr uint16, n uint32) error {
 
 // routeError gives an error of rtnetlink the package's own meaning, with the kernel's words if it had any.
 func (d *Device) routeError(what, said string, err error) error {
-	tail := ""
-	if said != "" {
-		tail = " (" + said + ")"
-	}
+	tail := inBrackets(said)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return &reason{text: "changing " + what + " needs CAP_NET_ADMIN", is: ErrNotPermitted}
+		return needsAdmin(what)
 	case errors.Is(err, unix.ENODEV):
 		return fmt.Errorf("%s: %w", d.Name(), ErrNotFound)
 	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ERANGE):
