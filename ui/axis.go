@@ -1,6 +1,10 @@
 package ui
 
-import "math"
+import (
+	"math"
+
+	"wirespeed/engine/meter"
+)
 
 // axis maps values to point rows.
 type axis struct {
@@ -22,7 +26,7 @@ func (c chart) axisOf(cols []column, rows int) (axis, bool) {
 	}
 	a := axis{rows: rows, log: c.log && lo > 0 && hi/lo > logBeyond}
 	if a.log {
-		a.lo, a.hi = 1/roundStep(1/lo), roundStep(hi)
+		a.lo, a.hi = 1/meter.RoundStep(1/lo), meter.RoundStep(hi)
 		return a, true
 	}
 	if least := max(hi*0.004, 0.1); hi-lo < least {
@@ -32,20 +36,9 @@ func (c chart) axisOf(cols []column, rows int) (axis, bool) {
 	if lo < (hi-lo)/2 {
 		lo = 0
 	}
-	step := roundStep((hi - lo) / 6)
+	step := meter.RoundStep((hi - lo) / 6)
 	a.lo, a.hi = math.Floor(lo/step+1e-9)*step, math.Ceil(hi/step-1e-9)*step
 	return a, true
-}
-
-// roundStep is the least of 1, 2, 5 times a power of ten that is not below x.
-func roundStep(x float64) float64 {
-	p := math.Pow(10, math.Floor(math.Log10(x)))
-	for _, m := range [...]float64{1, 2, 5} {
-		if m*p >= x {
-			return m * p
-		}
-	}
-	return 10 * p
 }
 
 // row is the point row of a value, 0 at the top.

@@ -62,3 +62,14 @@ func Fit(v float64, decimals, width int) string {
 	}
 	return strings.Repeat("#", width)
 }
+
+// RoundStep is the least of 1, 2, 5 times a power of ten that is not below x, for the ticks of an axis; x is above 0.
+func RoundStep(x float64) float64 {
+	p := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, m := range [...]float64{1, 2, 5} {
+		if m*p >= x {
+			return m * p
+		}
+	}
+	return 10 * p
+}
