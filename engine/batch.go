@@ -147,7 +147,7 @@ func (w *worker) fill(n int, now int64) int {
 		n = free
 	}
 	stamp := p.stamp(w.shared.clock, now)
-	size, seq, want := len(p.template.Bytes), w.seq, key(p.serial, w.kind, 1)
+	size, seq, want, first := len(p.template.Bytes), w.seq, key(p.serial, w.kind, 1), l.headSlot
 	for range n {
 		b := l.ring.Frame(l.headSlot, size)
 		if l.content[l.headSlot] != want {
@@ -161,7 +161,10 @@ func (w *worker) fill(n int, now int64) int {
 		}
 		seq++
 		stamp.Patch(b, uint16(seq), seq)
-		l.post()
+		l.stage(first)
+	}
+	if n > 0 {
+		l.post(first)
 	}
 	w.seq = seq
 	w.sent(n)
@@ -173,7 +176,7 @@ func (w *worker) fillSuper(n int, now int64) int {
 	p, l := w.cur, w.lane
 	u := &p.super
 	stamp := p.stamp(w.shared.clock, now)
-	put := 0
+	put, first := 0, l.headSlot
 	for free := l.free(); free > 0 && put < n; free-- {
 		left := int(p.burst - (w.done+uint64(put))%p.burst)
 		k := min(n-put, left, p.segments)
@@ -189,7 +192,10 @@ func (w *worker) fillSuper(n int, now int64) int {
 		u.Patch(b, k, &stamp, uint16(w.seq+1), w.seq+1)
 		w.seq += uint32(k)
 		put += k
-		l.post()
+		l.stage(first)
+	}
+	if put > 0 {
+		l.post(first)
 	}
 	w.shared.unclaim(n - put)
 	w.sent(put)

@@ -41,30 +41,39 @@ func (l *lane) free() int { return len(l.content) - int(l.head-l.tail) }
 
 func (l *lane) empty() bool { return l.head == l.tail }
 
-// post gives the slot at head to the kernel.
-func (l *lane) post() {
-	l.ring.Post(l.headSlot)
+// stage puts the slot at head behind those that post gives to the kernel.
+func (l *lane) stage(first int) {
+	if l.headSlot != first {
+		l.ring.Stage(l.headSlot)
+	}
 	l.head++
 	if l.headSlot++; l.headSlot == len(l.content) {
 		l.headSlot = 0
 	}
 }
 
+// post gives the kernel all slots from the first one staged on; there must be one.
+func (l *lane) post(first int) { l.ring.Post(first) }
+
 // reap takes back the slots that the kernel has let go of, in order, and returns the frames in them. refused means that the kernel
 // stands at the slot at tail because it could make no frame of it.
 func (l *lane) reap() (frames uint64, refused bool) {
-	for l.tail < l.head && l.ring.Free(l.tailSlot) {
-		if l.ring.Refused(l.tailSlot) {
-			return frames, true
+	slot, left := l.tailSlot, l.head-l.tail
+	for ; left > 0; left-- {
+		var free bool
+		if free, refused = l.ring.Look(slot); !free || refused {
+			break
 		}
-		frames += framesIn(l.content[l.tailSlot])
-		l.refusals = 0
-		l.tail++
-		if l.tailSlot++; l.tailSlot == len(l.content) {
-			l.tailSlot = 0
+		frames += framesIn(l.content[slot])
+		if slot++; slot == len(l.content) {
+			slot = 0
 		}
 	}
-	return frames, false
+	if slot != l.tailSlot {
+		l.refusals = 0
+	}
+	l.tailSlot, l.tail = slot, l.head-left
+	return frames, refused
 }
 
 // repost offers a refused slot again as it is. After maxRefusals it gives up: the frame itself must be at fault.

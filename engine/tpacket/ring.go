@@ -101,12 +101,23 @@ func (r *Ring) at(slot int, off uintptr) unsafe.Pointer {
 
 func (r *Ring) status(slot int) *uint32 { return (*uint32)(r.at(slot, offStatus)) }
 
-// Free says whether the kernel has let go of a slot, which only then may be written.
-func (r *Ring) Free(slot int) bool { return atomic.LoadUint32(r.status(slot))&statusOwned == 0 }
+// Look says whether the kernel has let go of a slot, which only then may be written, and whether it stopped there because it could not make a frame
+// of it (TP_STATUS_WRONG_FORMAT).
+func (r *Ring) Look(slot int) (free, refused bool) {
+	s := atomic.LoadUint32(r.status(slot))
+	return s&statusOwned == 0, s&unix.TP_STATUS_WRONG_FORMAT != 0
+}
 
-// Refused says whether the kernel stopped at a slot because it could not make a frame of it (TP_STATUS_WRONG_FORMAT).
+// Free is the first half of Look.
+func (r *Ring) Free(slot int) bool {
+	free, _ := r.Look(slot)
+	return free
+}
+
+// Refused is the other half.
 func (r *Ring) Refused(slot int) bool {
-	return atomic.LoadUint32(r.status(slot))&unix.TP_STATUS_WRONG_FORMAT != 0
+	_, refused := r.Look(slot)
+	return refused
 }
 
 // Frame returns the n bytes of a free slot's frame, to be written.
@@ -128,6 +139,10 @@ func (r *Ring) SetLinear(slot, n int) {
 
 // Post gives a filled slot to the kernel, which looks at it on the next Kick. The atomic store orders all writes of the slot before it.
 func (r *Ring) Post(slot int) { atomic.StoreUint32(r.status(slot), unix.TP_STATUS_SEND_REQUEST) }
+
+// Stage is Post for all slots of a batch but its first, which is posted last. The kernel walks in order and stops at the first slot that is not
+// requested, so the one atomic store of Post publishes all that was staged behind it; one for each slot would cost as much as all other work on it.
+func (r *Ring) Stage(slot int) { *r.status(slot) = unix.TP_STATUS_SEND_REQUEST }
 
 // Kick has the kernel send what is posted, without waiting for it. 0 is success; ENOBUFS and EAGAIN may come after some frames
 // left, so nothing but the slots themselves tells what did.
