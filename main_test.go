@@ -23,16 +23,17 @@ import (
 var rooms = map[string][]string{
 	".": {
 		"ui", "ui/report", "ui/control", "ui/supervisor", "presets", "presets/knob",
-		"engine", "engine/frame", "engine/meter", "nic", "nic/check", "nic/host", "nic/lab",
+		"engine", "engine/far", "engine/frame", "engine/meter", "nic", "nic/check", "nic/host", "nic/lab",
 	},
 	"ui":             {"ui/control", "presets", "presets/knob", "engine", "engine/meter", "nic", "nic/check"},
 	"ui/report":      {"ui/control", "ui/plot", "presets", "presets/knob", "engine", "engine/meter", "nic", "nic/check"},
 	"ui/plot":        {"engine/meter"},
-	"ui/control":     {"presets", "presets/knob", "engine", "engine/frame", "engine/meter", "nic", "nic/host"},
+	"ui/control":     {"presets", "presets/knob", "engine", "engine/far", "engine/frame", "engine/meter", "nic", "nic/host"},
 	"ui/supervisor":  {},
 	"presets":        {"presets/knob"},
 	"presets/knob":   {"engine", "engine/frame", "nic"}, // a knob of the frame parses and prints what engine.Config has of frame's types
 	"engine":         {"engine/tpacket", "engine/frame", "engine/meter"},
+	"engine/far":     {},
 	"engine/tpacket": {},
 	"engine/frame":   {},
 	"engine/meter":   {},
