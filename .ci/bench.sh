@@ -99,12 +99,14 @@ prefer() {
 	done
 }
 
-# threads lists the schedstat files of the sender and its children.
+# threads lists the schedstat files of the sender and all below it.
 threads() {
-	local pids child
-	pids=$sender
-	for child in $(pgrep -P "$sender"); do pids+=" $child $(pgrep -P "$child")"; done
-	for child in $pids; do echo /proc/"$child"/task/*/schedstat; done
+	local todo=("$sender") pid
+	while ((${#todo[@]})); do
+		pid=${todo[0]}
+		todo=("${todo[@]:1}" $(pgrep -P "$pid"))
+		echo /proc/"$pid"/task/*/schedstat
+	done
 }
 
 # ticks: "steal-of-CPU-0 busy-of-all-others" in ticks of 10 ms.
