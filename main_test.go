@@ -37,6 +37,7 @@ var rooms = map[string][]string{
 	"engine/tpacket": {},
 	"engine/frame":   {},
 	"engine/meter":   {},
+	"engine/verify":  {},
 	"nic":            {"nic/host"},
 	"nic/check":      {"nic", "nic/host"}, // facts of both, and what to make of them
 	"nic/host":       {},
