@@ -120,7 +120,11 @@ func supervise(c commandLine) (int, error) {
 	if c.run.Lab {
 		lab.Command(cmd)
 	}
-	code, err := supervisor.Run(cmd, supervisor.Options{Console: c.command == "console"})
+	o := supervisor.Options{Console: c.command == "console"}
+	if !c.run.Lab { // a lab vanishes with the worker
+		o.PutBack = func(pid int) ([]string, error) { return nic.RestoreAfter("", pid) }
+	}
+	code, err := supervisor.Run(cmd, o)
 	if err != nil && c.run.Lab {
 		err = lab.StartError(err)
 	}
@@ -303,11 +307,19 @@ func runCheck(c commandLine) (toMend bool, err error) {
 func mend(d *nic.Device, findings []check.Finding) (mended []check.Mended, err error) {
 	if !slices.ContainsFunc(findings, func(f check.Finding) bool { return f.Fixable && (f.State == check.Bad || f.State == check.Warn) }) {
 		if check.ToMend(findings) {
-			fmt.Fprintln(os.Stderr, "wirespeed: none of this can be mended by --fix here: see each finding's command (settings need root)")
+			why := ""
+			if os.Geteuid() != 0 {
+				why = " (settings need root)"
+			}
+			say([]string{"none of this can be mended by --fix here: see each finding's command" + why})
 		}
 		return nil, nil
 	}
 	g, notes, err := nic.NewGuard(d, nic.GuardOptions{})
+	if errors.Is(err, nic.ErrHeld) { // the findings are worth seeing all the same
+		say([]string{"--fix changes nothing: " + err.Error() + ", or turn its knobs there"})
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -317,9 +329,7 @@ func mend(d *nic.Device, findings []check.Finding) (mended []check.Mended, err e
 		return now, err
 	})
 	said, err := g.Close()
-	for _, note := range slices.Concat(notes, said) {
-		fmt.Fprintln(os.Stderr, "wirespeed:", note)
-	}
+	say(slices.Concat(notes, said))
 	return mended, err
 }
 

@@ -70,10 +70,12 @@ func NewGuard(d *Device, o GuardOptions) (g *Guard, notes []string, err error) {
 	g.j.Kept = old.Kept
 	if n := len(old.Changes); n > 0 {
 		old.Name = m.name
-		said, err := putBack(d, &old)
-		if err == nil {
-			notes = append(notes, fmt.Sprintf("%s: %d settings that PID %d left changed are put back", m.name, n, old.PID))
+		put, said, err := putBack(d, &old)
+		of := ""
+		if put < n {
+			of = fmt.Sprintf(" of %d", n)
 		}
+		notes = append(notes, fmt.Sprintf("%s: %d%s settings that PID %d left changed are put back", m.name, put, of, old.PID))
 		notes = append(notes, said...)
 		if err != nil {
 			notes = append(notes, err.Error())
@@ -278,7 +280,7 @@ func (g *Guard) Restore() (notes []string, err error) {
 	if len(g.j.Changes) == 0 {
 		return nil, nil
 	}
-	notes, err = putBack(g.d, &g.j)
+	_, notes, err = putBack(g.d, &g.j)
 	g.look()
 	return notes, errors.Join(err, g.record())
 }

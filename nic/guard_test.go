@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -184,7 +185,7 @@ func TestGuardIsHeld(t *testing.T) {
 	if want := "h0 is held by PID " + itoa(os.Getpid()) + ": end that session first"; !errors.Is(err, ErrHeld) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if notes, err := RestoreAll(dir); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "is held by PID ") {
+	if notes, err := RestoreAll(dir); !errors.Is(err, ErrHeld) || len(notes) > 0 {
 		t.Errorf("restore beside a session: %q, %v", notes, err)
 	}
 	if left, err := Pending(dir); err != nil || len(left) != 1 || left[0].Held == "" {
@@ -257,7 +258,7 @@ func TestGuardOfVanished(t *testing.T) {
 		} else {
 			notes, err = g.Close()
 		}
-		if want := "n0 is gone: its 2 changed settings went with it"; err != nil || len(notes) == 0 || notes[len(notes)-1] != want {
+		if want := "n0 is gone: its 2 changed settings went with it"; (err != nil) != killed || len(notes) == 0 || notes[len(notes)-1] != want {
 			t.Errorf("killed %v: %q, %v; want %s", killed, notes, err, want)
 		}
 		if left := journals(t, dir); len(left) > 0 {
@@ -332,7 +333,7 @@ func TestJournalsThatAreNoUse(t *testing.T) {
 			kill(g)
 			c.spoil(t, journals(t, dir)[0])
 			notes, err := RestoreAll(dir)
-			if err != nil || len(notes) != 1 || !strings.Contains(notes[0], c.note) {
+			if (err != nil) != c.left || !strings.Contains(fmt.Sprint(notes, err), c.note) {
 				t.Errorf("%q, %v; want %s", notes, err, c.note)
 			}
 			if got := len(journals(t, dir)) == 1; got != c.left {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -119,7 +120,7 @@ func openStore(dir, key, name string) (*store, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, key)
-	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	f, err := openFile(path+".lock", os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
@@ -150,9 +151,9 @@ func openStore(dir, key, name string) (*store, error) {
 
 // read reads the journal; fs.ErrNotExist if there is none. One of another boot, and a damaged one, are put out of the way and told by note.
 func (s *store) read(boot string) (j journal, note string, err error) {
-	b, err := readUpTo(s.path, maxJournal)
+	b, err := readFile(s.path)
 	if err != nil {
-		return journal{}, "", err
+		return journal{}, "", fmt.Errorf("journal: %w", err)
 	}
 	j, err = parseJournal(b)
 	switch {
@@ -171,15 +172,53 @@ func (s *store) read(boot string) (j journal, note string, err error) {
 	return j, "", nil
 }
 
-func readUpTo(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
+// openFile opens a regular file and nothing else: a FIFO would hold us up, a symbolic link could lead anywhere. fs.ErrNotExist if there is none
+// and none is to be made.
+func openFile(path string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	info, statErr := os.Lstat(path)
+	if err == nil {
+		info, statErr = f.Stat()
+	}
+	if statErr == nil && !info.Mode().IsRegular() {
+		if err == nil {
+			f.Close()
+		}
+		return nil, fmt.Errorf("%s is %s and no file of ours: remove it", path, fileKind(info.Mode()))
+	}
+	return f, err
+}
+
+// fileKind names what is no regular file.
+func fileKind(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeNamedPipe != 0:
+		return "a FIFO"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// readFile reads a journal's file, which anything may have been done to.
+func readFile(path string) ([]byte, error) {
+	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > limit {
-		return nil, nil // no JSON: damaged
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxJournal+1))
+	if len(b) > maxJournal {
+		return nil, err // no JSON: damaged
 	}
-	return os.ReadFile(path)
+	return b, err
 }
 
 // write replaces the journal. When it returns, the new one survives whatever becomes of this process.
@@ -188,7 +227,11 @@ func (s *store) write(j *journal) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	f, err := os.OpenFile(s.path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
+	// Whatever lies there, from a session that was killed or by anybody else, is no file that is written into.
+	if err := os.Remove(s.path + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("journal: %w", err)
+	}
+	f, err := openFile(s.path+".new", os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}

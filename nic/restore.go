@@ -3,12 +3,8 @@ package nic
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // besides reads what all settings but one are, as they would be brought back.
@@ -68,9 +64,9 @@ func settle(d *Device, wrote Setting, beside, lost map[string]string) (siblings 
 	return siblings, errors.Join(errs...)
 }
 
-// putBack brings back all changes of a journal, the last first, and takes them out of it, but for those that failed. It needs no journal on
-// the disk.
-func putBack(d *Device, j *journal) (notes []string, err error) {
+// putBack brings back all changes of a journal, the last first, and takes them out of it, but for those that failed. put is how many are now as
+// they were. It needs no journal on the disk.
+func putBack(d *Device, j *journal) (put int, notes []string, err error) {
 	changes := j.Changes
 	j.Changes = nil
 	if j.Lost == nil {
@@ -78,8 +74,8 @@ func putBack(d *Device, j *journal) (notes []string, err error) {
 	}
 	var errs []error
 	if _, gone := d.linkMsg(d.index); errors.Is(gone, ErrNotFound) {
-		notes = append(notes, goneNote(j.Name, changes))
-		return notes, putBackHost(changes)
+		put, err = putBackHost(changes)
+		return put, append(notes, goneNote(j.Name, changes)), err
 	}
 	// The qdisc comes last: what the kernel chooses there depends on the MTU and on the queues.
 	order := slices.Clone(changes)
@@ -102,8 +98,8 @@ func putBack(d *Device, j *journal) (notes []string, err error) {
 		mine, note, err := putBackOne(d, e, j)
 		if errors.Is(err, ErrNotFound) {
 			clear(failed)
-			notes = append(notes, goneNote(j.Name, changes))
-			return notes, putBackHost(changes)
+			put, err = putBackHost(changes)
+			return put, append(notes, goneNote(j.Name, changes)), err
 		}
 		if note != "" {
 			notes = append(notes, note)
@@ -122,6 +118,8 @@ func putBack(d *Device, j *journal) (notes []string, err error) {
 		}
 		if _, waits := j.Lost[e.Name]; waits {
 			notes = append(notes, fmt.Sprintf("%s of %s is not there any more: it was %s", e.Name, j.Name, e.BeforeText))
+		} else if !failed[e.Name] {
+			put++
 		}
 	}
 	// A write that was cut off may have reset others. (A write that was not has settled them.)
@@ -134,7 +132,7 @@ func putBack(d *Device, j *journal) (notes []string, err error) {
 		}
 	}
 	j.Beside = nil
-	return notes, errors.Join(errs...)
+	return put, notes, errors.Join(errs...)
 }
 
 // putBackOne brings one setting back, if it is as we left it.
@@ -197,8 +195,8 @@ func goneNote(name string, changes []entry) string {
 	return fmt.Sprintf("%s is gone: its %d changed settings went with it", name, n)
 }
 
-// putBackHost brings back what is the machine's, for an interface that is gone.
-func putBackHost(changes []entry) error {
+// putBackHost brings back what is the machine's, for an interface that is gone. put is how many are now as they were.
+func putBackHost(changes []entry) (put int, err error) {
 	d := &Device{}
 	name := "this machine"
 	d.name.Store(&name)
@@ -213,182 +211,13 @@ func putBackHost(changes []entry) error {
 			now, err := s.saved(v)
 			if err == nil && now != e.Before && (!e.Done || now == e.Wrote) {
 				err = s.bring(e.Before)
+				now = e.Before
+			}
+			if err == nil && now == e.Before {
+				put++
 			}
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(errs...)
-}
-
-// Left is what a session has left changed on a device.
-type Left struct {
-	Device    string
-	PID       int
-	Held      string  // the session goes on: who holds it; "" if nobody
-	Elsewhere bool    // the device is of another network namespace
-	Changes   []Delta // Kept tells what was left on purpose; Now is not read
-}
-
-// Pending lists what sessions have left changed, in journals below dir ("" is where they usually are). It changes nothing.
-func Pending(dir string) ([]Left, error) {
-	var list []Left
-	err := eachJournal(dir, func(path string, here uint64, boot string) error {
-		b, err := readUpTo(path, maxJournal)
-		if err != nil {
-			return err
-		}
-		j, err := parseJournal(b)
-		if err != nil || j.Boot != boot {
-			return nil // RestoreAll puts it out of the way
-		}
-		l := Left{Device: j.Name, PID: j.PID, Elsewhere: j.NetNS != here}
-		s, err := openStore(filepath.Dir(path), j.key(), j.Name)
-		switch {
-		case errors.Is(err, ErrHeld):
-			l.Held = err.Error()
-		case err != nil:
-			return err
-		default:
-			s.close()
-		}
-		for i, e := range slices.Concat(j.Kept, j.Changes) {
-			l.Changes = append(l.Changes, Delta{Name: e.Name, Before: e.BeforeText, Wrote: e.WroteText, Kept: i < len(j.Kept)})
-		}
-		list = append(list, l)
-		return nil
-	})
-	return list, err
-}
-
-// RestoreAll puts back what sessions that are over have left changed, on purpose or killed, on all devices of this network namespace, and
-// says so in notes, a line each. Devices that a session holds are left alone.
-func RestoreAll(dir string) (notes []string, err error) {
-	return restore(dir, func(string) bool { return true })
-}
-
-// RestoreOne is RestoreAll for the devices of one name. errors.Is(err, ErrNotFound) where no journal is of such a one.
-func RestoreOne(dir, name string) (notes []string, err error) {
-	found := false
-	notes, err = restore(dir, func(path string) bool {
-		b, err := readUpTo(path, maxJournal)
-		if err != nil {
-			return false
-		}
-		j, err := parseJournal(b)
-		if err != nil {
-			return false
-		}
-		if d, err := openIndex(j.Index); err == nil { // it may have another name by now
-			if d.Name() == name {
-				j.Name = name
-			}
-			d.Close()
-		}
-		found = found || j.Name == name
-		return j.Name == name
-	})
-	if err == nil && !found {
-		err = &reason{text: "no session has left anything changed on " + name, is: ErrNotFound}
-	}
-	return notes, err
-}
-
-// restore puts back from the journals that are wanted.
-func restore(dir string, wanted func(path string) bool) (notes []string, err error) {
-	err = eachJournal(dir, func(path string, here uint64, boot string) error {
-		if !wanted(path) {
-			return nil
-		}
-		s, err := openStore(filepath.Dir(path), strings.TrimSuffix(filepath.Base(path), ".journal"), "the device of "+filepath.Base(path))
-		if errors.Is(err, ErrHeld) {
-			notes = append(notes, err.Error())
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		defer s.close()
-		j, note, err := s.read(boot)
-		if note != "" {
-			notes = append(notes, note)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if j.NetNS != here {
-			notes = append(notes, fmt.Sprintf("%s is of another network namespace (%d): run restore there", j.Name, j.NetNS))
-			return nil
-		}
-		n := len(j.Changes) + len(j.Kept)
-		j.Changes = merge(j.Kept, j.Changes)
-		j.Kept = nil
-		said, err := restoreJournal(&j)
-		if err == nil {
-			notes = append(notes, fmt.Sprintf("%s: %d of %d changes put back", j.Name, n-min(n, len(said)), n))
-		}
-		notes = append(notes, said...)
-		if len(j.Changes) > 0 {
-			return errors.Join(err, s.write(&j))
-		}
-		return errors.Join(err, s.remove())
-	})
-	return notes, err
-}
-
-// restoreJournal finds a journal's device and puts it back.
-func restoreJournal(j *journal) (notes []string, err error) {
-	gone := func() ([]string, error) {
-		changes := j.Changes
-		j.Changes = nil
-		return []string{goneNote(j.Name, changes)}, putBackHost(changes)
-	}
-	d, err := openIndex(j.Index)
-	if errors.Is(err, ErrNotFound) {
-		return gone()
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	m, err := d.linkMsg(d.index)
-	if err != nil || m.mac.String() != j.MAC && m.name != j.Name { // the index belongs to another one now
-		return gone()
-	}
-	j.Name = m.name
-	return putBack(d, j)
-}
-
-// eachJournal calls f for each journal in a directory; all errors are returned.
-func eachJournal(dir string, f func(path string, netns uint64, boot string) error) error {
-	if dir == "" {
-		dir = journalDir()
-	}
-	files, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("journals: %w", err)
-	}
-	if err := makeJournalDir(dir); err != nil { // whose journals are these?
-		return err
-	}
-	here, err := netNS()
-	if err != nil {
-		return err
-	}
-	boot, err := bootID()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, file := range files {
-		if strings.HasSuffix(file.Name(), ".journal") && file.Type().IsRegular() {
-			errs = append(errs, f(filepath.Join(dir, file.Name()), here, boot))
-		}
-	}
-	return errors.Join(errs...)
+	return put, errors.Join(errs...)
 }

@@ -77,8 +77,9 @@ func TestTheDeviceComesBack(t *testing.T) {
 		{"by itself", "--duration 1s", wait, ""},
 		{"a panic", "", "export WIRESPEED_PLANT=panic\nkill -TERM $pid" + wait +
 			"$WS run v0 --rx v1 --rate 1kpps --mtu 1300 >out 2>/dev/null || true\n", ""},
+		{"kill -9 of the worker alone", "", "kill -9 $(cat /proc/$pid/task/*/children)" + wait, " changes put back\n"},
 		{"kill -9 and restore", "", "kill -9 $pid" + wait + "sleep 0.3\nall killed\necho == restore\n" +
-			"for i in $(seq 100); do $WS restore >r; grep -q 'is held' r || break; sleep 0.1; done; cat r\n", "changes put back"},
+			"for i in $(seq 100); do $WS restore >r 2>&1; grep -q 'is held' r || break; sleep 0.1; done; cat r\n", "changes put back"},
 		{"kill -9 and the next start", "", "kill -9 $pid" + wait + "sleep 0.3\nall killed\n" +
 			"for i in $(seq 100); do $WS run v0 --rx v1 --count 1 >out 2>err && break; grep -q 'is held' err || break; sleep 0.1; done\n", "left changed are put back"},
 		{"kept, and restored", "--keep --duration 1s", wait + "all killed\necho == restore\n$WS restore v0\n", "changes put back"},

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -20,12 +21,16 @@ type Options struct {
 	// Console says that the worker reads keys and draws: its group becomes the foreground group (if ours is), and what it writes to a
 	// stderr that is the terminal is held back until the screen is the normal one again, so that a panic can be read.
 	Console bool
+	// PutBack puts back what a worker that has ended, with this process number, had changed and could not put back itself, and says so, a line
+	// each: nothing where it left nothing. Nil where nothing outlives the worker.
+	PutBack func(pid int) (notes []string, err error)
 }
 
 // supervised is a running worker. Only the goroutine of Run uses it.
 type supervised struct {
 	pid     int
 	console bool
+	putBack func(pid int) ([]string, error)
 	term    *terminal
 	held    *held // nil where the worker writes to stderr itself
 	signals chan os.Signal
@@ -43,7 +48,7 @@ func Run(cmd *exec.Cmd, o Options) (code int, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	s := &supervised{console: o.Console, term: openTerminal(), signals: make(chan os.Signal, 16)}
+	s := &supervised{console: o.Console, putBack: o.PutBack, term: openTerminal(), signals: make(chan os.Signal, 16)}
 	defer s.term.close()
 	signal.Ignore(unix.SIGQUIT, unix.SIGPIPE)
 	signal.Notify(s.signals, append(EndSignals(), unix.SIGTSTP, unix.SIGCONT)...)
@@ -225,9 +230,20 @@ func stopSelf() { _ = unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGTTOU) }
 func (s *supervised) exitCode(status unix.WaitStatus) int {
 	s.term.takeBack(s.pid)
 	s.held.finish()
-	if !status.Signaled() {
-		return status.ExitStatus()
+	if status.Signaled() {
+		fmt.Fprintf(os.Stderr, "wirespeed: the worker process was ended by %s\n", unix.SignalName(status.Signal()))
 	}
-	fmt.Fprintf(os.Stderr, "wirespeed: the worker process was ended by %s; wirespeed restore puts back what it may have left changed\n", unix.SignalName(status.Signal()))
-	return 128 + int(status.Signal())
+	if s.putBack != nil && (status.Signaled() || status.ExitStatus() != 0) {
+		notes, err := s.putBack(s.pid)
+		for _, n := range notes {
+			fmt.Fprintln(os.Stderr, "wirespeed:", n)
+		}
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "wirespeed: %s: wirespeed restore tries again\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+	}
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
 }

@@ -35,7 +35,7 @@ func TestExitCode(t *testing.T) {
 		{"panic", "panic", 2, "panic: planted"},
 		{"panic of a guarded goroutine", "guarded", 2, "put back\npanic: planted"},
 		{"trace of a guarded goroutine", "guarded", 2, "deepPanic"},
-		{"killed", "die", 137, "wirespeed: the worker process was ended by SIGKILL; wirespeed restore puts back what it may have left changed\n"},
+		{"killed", "die", 137, "wirespeed: the worker process was ended by SIGKILL\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cmd := outer(c.how)
