@@ -112,15 +112,23 @@ func TestRestoreSaysWhatCame(t *testing.T) {
 		err   string // "" is none
 	}{
 		{"all", nil, "c0: 2 of 2 changes put back", ""},
-		{"one was changed by somebody else", func(t *testing.T, _ string) { run(t, "ip", "link", "set", "c0", "mtu", "1350") },
-			"c0: 1 of 2 changes put back; mtu of c0 is now 1350, somebody else has changed it: it is left alone (it was 1500)", ""},
-		{"both were", func(t *testing.T, _ string) { run(t, "ip", "link", "set", "c0", "mtu", "1350", "txqueuelen", "9") },
+		{
+			"one was changed by somebody else", func(t *testing.T, _ string) { run(t, "ip", "link", "set", "c0", "mtu", "1350") },
+			"c0: 1 of 2 changes put back; mtu of c0 is now 1350, somebody else has changed it: it is left alone (it was 1500)", "",
+		},
+		{
+			"both were", func(t *testing.T, _ string) { run(t, "ip", "link", "set", "c0", "mtu", "1350", "txqueuelen", "9") },
 			"c0: 0 of 2 changes put back; txqueuelen of c0 is now 9, somebody else has changed it: it is left alone (it was 1000); " +
-				"mtu of c0 is now 1350, somebody else has changed it: it is left alone (it was 1500)", "nothing could be put back"},
-		{"the device is gone", func(t *testing.T, _ string) { must(t, netlink.LinkDel(handle(t, "c0"))) },
-			"c0: 0 of 2 changes put back; c0 is gone: its 2 changed settings went with it", "nothing could be put back"},
-		{"another namespace's", func(t *testing.T, file string) { edit(t, file, func(j *journal) { j.NetNS++ }) },
-			"", "c0 is of another network namespace"},
+				"mtu of c0 is now 1350, somebody else has changed it: it is left alone (it was 1500)", "nothing could be put back",
+		},
+		{
+			"the device is gone", func(t *testing.T, _ string) { must(t, netlink.LinkDel(handle(t, "c0"))) },
+			"c0: 0 of 2 changes put back; c0 is gone: its 2 changed settings went with it", "nothing could be put back",
+		},
+		{
+			"another namespace's", func(t *testing.T, file string) { edit(t, file, func(j *journal) { j.NetNS++ }) },
+			"", "c0 is of another network namespace",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			labtest.Pair(t, "c0", "c1", 1)
