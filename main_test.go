@@ -39,6 +39,7 @@ var rooms = map[string][]string{
 	"engine/frame":   {},
 	"engine/meter":   {},
 	"engine/verify":  {},
+	"engine/receive": {"engine/tpacket", "engine/meter", "engine/verify"},
 	"nic":            {"nic/host"},
 	"nic/check":      {"nic", "nic/host"}, // facts of both, and what to make of them
 	"nic/host":       {},

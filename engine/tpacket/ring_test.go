@@ -147,3 +147,16 @@ func TestGeometry(t *testing.T) {
 		})
 	}
 }
+
+func TestReceiveLayoutIsTheKernels(t *testing.T) {
+	var h unix.Tpacket3Hdr
+	var ours header
+	var b unix.TpacketBlockDesc
+	if unsafe.Sizeof(h) != unsafe.Sizeof(ours) || unsafe.Sizeof(ours) != frameHead || unsafe.Offsetof(h.Mac) != unsafe.Offsetof(ours.mac) ||
+		unsafe.Offsetof(h.Status) != unsafe.Offsetof(ours.status) || unsafe.Offsetof(h.Hv1) != unsafe.Offsetof(ours.rxhash) {
+		t.Errorf("our header has %d bytes", unsafe.Sizeof(ours))
+	}
+	if at := unsafe.Offsetof(b.Hdr); at != offBlockStatus {
+		t.Errorf("block_status at %d", at)
+	}
+}

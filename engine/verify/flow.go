@@ -71,6 +71,10 @@ type Flow struct {
 	since   uint64 // frames with an earlier time are of an earlier start
 	newest  uint64 // time of the highest number
 
+	transit int64 // of the frame before
+	timed   bool  // there was one
+	jitter  float64
+
 	seen [words]uint64 // a bit for each of the last Window numbers, at number modulo Window
 
 	// Runs of arrivals that each raised the highest number by one, the last keepRuns of them, oldest first from runs[first].
@@ -112,8 +116,9 @@ func (f *Flow) Highest() uint64 {
 	return f.high
 }
 
-// Add takes a right frame's number, in the order of arrival. micros is the frame's own time, 0 where its sender stamps none.
-func (f *Flow) Add(seq uint32, micros uint64) {
+// Add takes a right frame's number, in the order of arrival, and says whether it came for the first time. micros is the frame's own time, 0
+// where its sender stamps none.
+func (f *Flow) Add(seq uint32, micros uint64) (first bool) {
 	f.counts.Right++
 	ahead := int32(seq - uint32(f.high))
 	if ahead == 1 && !f.broken && f.begun && micros >= f.newest { // nearly always
@@ -121,10 +126,24 @@ func (f *Flow) Add(seq uint32, micros uint64) {
 		f.newest = micros
 		f.runs[f.last()].end++
 		f.arrive(f.high)
-		return
+		return true
 	}
+	before := f.counts.Received
 	f.other(seq, ahead, micros)
+	return f.counts.Received != before
 }
+
+// Transit takes how long a frame was on its way, in ns, in the order of arrival: the jitter of RFC 3550 section 6.4.1 is made of the differences.
+func (f *Flow) Transit(ns int64) {
+	if f.timed {
+		d := float64(ns - f.transit)
+		f.jitter += (max(d, -d) - f.jitter) / 16
+	}
+	f.transit, f.timed = ns, true
+}
+
+// Jitter is the interarrival jitter in ns as of the last frame; ok is false before the second.
+func (f *Flow) Jitter() (ns float64, ok bool) { return f.jitter, f.timed }
 
 // other is Add for whatever is not the next frame in order.
 func (f *Flow) other(seq uint32, ahead int32, micros uint64) {

@@ -24,10 +24,11 @@ type Table struct {
 type FlowCounts struct {
 	Key
 	Counts
-	Highest uint64 // of the sender's present start
+	Highest  uint64   // of the sender's present start
+	JitterNS *float64 // nil where nothing was timed
 }
 
-// Take books one frame that Parse has read. It returns the frame's flow, nil where it has none.
+// Take books one frame that Parse has read. It returns the flow of a number that came for the first time, nil of all others.
 func (t *Table) Take(f *Frame, fault Fault) *Flow {
 	if fault != Good {
 		t.fault(fault)
@@ -50,7 +51,9 @@ func (t *Table) Take(f *Frame, fault Fault) *Flow {
 	case None:
 		t.flow.counts.Unsummed++
 	}
-	t.flow.Add(f.Seq, f.Micros)
+	if !t.flow.Add(f.Seq, f.Micros) {
+		return nil
+	}
 	return t.flow
 }
 
@@ -100,7 +103,11 @@ func (t *Table) Counts() Counts {
 // Flows appends the flows to list, in no order.
 func (t *Table) Flows(list []FlowCounts) []FlowCounts {
 	for k, f := range t.flows {
-		list = append(list, FlowCounts{k, f.Counts(), f.Highest()})
+		fc := FlowCounts{Key: k, Counts: f.Counts(), Highest: f.Highest()}
+		if ns, ok := f.Jitter(); ok {
+			fc.JitterNS = &ns
+		}
+		list = append(list, fc)
 	}
 	return list
 }
