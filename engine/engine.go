@@ -30,6 +30,8 @@ type Engine struct {
 	rx       *Device
 	cfg      Config
 	receiver *receiver
+	sink     *sink    // that is on
+	sunk     uint64   // frames that sinks have dropped that are off again
 	queues   []*queue // opened and not yet used by a worker
 	serial   uint64   // of the last plan
 	probed   bool     // whether cuts is known
@@ -51,8 +53,8 @@ func Open(dev Device, rx *Device, cfg Config) (*Engine, error) {
 	if err := e.openQueues(cfg.Queues); err != nil {
 		return nil, err
 	}
-	if err := e.setReceiver(cfg); err != nil {
-		return nil, errors.Join(err, e.closeQueues())
+	if err := errors.Join(e.setReceiver(cfg), e.setSink(cfg)); err != nil {
+		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
@@ -140,6 +142,17 @@ func (e *Engine) Apply(cfg Config) error {
 
 // apply puts a valid configuration into effect; e.mu is held.
 func (e *Engine) apply(cfg Config) error {
+	if err := e.setSink(cfg); err != nil { // before the first frame of that kind, too; and it is what may be refused
+		return err
+	}
+	if err := e.applyStream(cfg); err != nil {
+		return errors.Join(err, e.setSink(e.cfg))
+	}
+	return nil
+}
+
+// applyStream is apply for all but the sink.
+func (e *Engine) applyStream(cfg Config) error {
 	if cfg.Receive && e.receiver != nil {
 		if err := e.receiver.accept(cfg.flows()); err != nil { // before the first frame of that kind
 			return err
@@ -268,5 +281,5 @@ func (e *Engine) Close() error {
 		err = errors.Join(err, e.receiver.close())
 		e.receiver = nil
 	}
-	return err
+	return errors.Join(err, e.closeSink())
 }

@@ -39,7 +39,8 @@ type Snapshot struct {
 	InKernel int           // slots outstanding
 	Waited   time.Duration // what workers spent waiting for the schedule, summed up
 	Workers  []WorkerSnapshot
-	Err      error // why the run failed
+	Sink     *SinkSnapshot // nil while none is on
+	Err      error         // why the run failed
 }
 
 // WorkerSnapshot is the part of one worker; its totals begin with the run, or when the worker joined it.
@@ -109,6 +110,13 @@ func (e *Engine) Snapshot(s *Snapshot) {
 	if e.receiver != nil {
 		s.Arrived = e.receiver.read()
 	}
+	dropped, ok := e.sunkNow(s)
+	if e.receiver == nil && e.sink != nil {
+		s.Arrived = meter.Between(time.Duration(before), time.Duration(e.clock.now()), 0)
+		dropped += s.Sink.passed()
+	}
+	s.Arrived.Count += dropped
+	s.Arrived.OK = s.Arrived.OK && ok
 }
 
 // snapshot reads one worker and adds it to sum. Taken is read before ring, so that it is never larger.

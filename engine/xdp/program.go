@@ -30,12 +30,23 @@ const (
 	end   = asm.R9 // after the last byte
 	acc   = asm.R0 // the filter's accumulator
 	tmp   = asm.R2
+	up    = data // whether the frame is passed up, once nobody looks at its addresses any more
 )
+
+// magicBits is the first word of the pktgen header, as an operand.
+const magicBits = -(1<<32 - 0xbe9be955)
 
 // macs is the length of the two addresses, which stand before any tag.
 const macs = 12
 
-// program translates a filter of a packet socket and puts counting around it. Every everyth frame of ours is passed up, none where it is 0.
+// Where the sequence number of a frame's pktgen header stands, as far as layer goes: after 14, 20 or 40, and 8 bytes of headers and the magic.
+const (
+	sequence4 = 14 + 20 + 8 + 4
+	sequence6 = 14 + 40 + 8 + 4
+)
+
+// program translates a filter of a packet socket and puts counting around it. Frames of ours whose sequence number is a multiple of every are
+// passed up, none where it is 0.
 //
 // A packet socket sees a frame whose outer VLAN tag the kernel has moved to the metadata (skb_vlan_untag), while here it still is among the
 // bytes: the loads go around it. Where the device takes the tag off itself, its frames look untagged here, as foreign, and go up.
@@ -66,15 +77,14 @@ func program(filter []bpf.RawInstruction, counts int, every uint32) (asm.Instruc
 		out = append(out, ins...)
 	}
 
-	out = append(out, lookup(counts, "ours")...)
-	out = append(out, increment(atOurs)...) // leaves the count in R1
+	out = append(out, asm.Mov.Imm(up, 0).WithSymbol("ours"))
 	if every > 0 {
-		out = append(
-			out,
-			asm.Mov.Imm(tmp, int32(every)),
-			asm.Mod.Reg(asm.R1, tmp),
-			asm.JNE.Imm(asm.R1, 0, "drop"),
-		)
+		out = append(out, sample(every)...)
+	}
+	out = append(out, lookup(counts, "count")...)
+	out = append(out, increment(atOurs)...)
+	if every > 0 {
+		out = append(out, asm.JEq.Imm(up, 0, "drop"))
 		out = append(out, increment(atPassed)...)
 		out = append(out, asm.Ja.Label("pass"))
 	}
@@ -82,6 +92,37 @@ func program(filter []bpf.RawInstruction, counts int, every uint32) (asm.Instruc
 	out = append(out, lookup(counts, "foreign")...)
 	out = append(out, increment(atForeign)...)
 	return append(out, asm.Mov.Imm(asm.R0, xdpPass).WithSymbol("pass"), asm.Return()), nil
+}
+
+// sample sets up to 1 where the frame's sequence number is a multiple of every: a choice that all CPUs make alike, so that the receiver knows
+// which frames to miss.
+func sample(every uint32) asm.Instructions {
+	var out asm.Instructions
+	for _, v := range []struct {
+		kind       uint16
+		at         int16
+		name, next string
+	}{{0x0800, sequence4, "four", "six"}, {0x86dd, sequence6, "six", "count"}} {
+		out = append(
+			out,
+			asm.Mov.Reg(tmp, layer).WithSymbol(v.name),
+			asm.Add.Imm(tmp, int32(v.at)+4),
+			asm.JGT.Reg(tmp, end, "count"),
+			asm.LoadMem(tmp, layer, macs, asm.Half),
+			asm.JNE.Imm(tmp, networkOrder(v.kind), v.next),
+			asm.LoadMem(acc, layer, v.at-4, asm.Word), // the magic: a shorter frame of ours has no header
+			asm.HostTo(asm.BE, acc, asm.Word),
+			asm.JNE.Imm32(acc, magicBits, "count"),
+			asm.LoadMem(acc, layer, v.at, asm.Word),
+			asm.HostTo(asm.BE, acc, asm.Word),
+			asm.Mov.Imm32(tmp, int32(every)),
+			asm.Mod.Reg32(acc, tmp),
+			asm.JNE.Imm(acc, 0, "count"),
+			asm.Mov.Imm(up, 1),
+			asm.Ja.Label("count"),
+		)
+	}
+	return out
 }
 
 // label names the place of a filter's instruction.

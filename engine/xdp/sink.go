@@ -55,8 +55,8 @@ type Sink struct {
 	closed bool
 }
 
-// Open attaches a sink to a device: frames that filter accepts are counted and dropped, but every everyth (0: all). It blocks while the
-// device is set up for it, which on some drivers takes the link down for a moment. errors.Is(err, ErrNotPermitted) holds without
+// Open attaches a sink to a device: frames that filter accepts are counted and dropped, but those whose sequence number is a multiple of every
+// (0: all). It blocks while the device is set up for it, which on some drivers takes the link down for a moment. errors.Is(err, ErrNotPermitted) holds without
 // the rights, ErrNotSupported where the kernel or the device cannot.
 func Open(name string, index int, filter []bpf.RawInstruction, every uint32) (*Sink, error) {
 	return open(name, index, filter, every, Native)
@@ -177,7 +177,7 @@ func inUserNamespace() bool {
 // Mode is where the program runs; why is the reason why it is not the driver, "" where it is.
 func (s *Sink) Mode() (m Mode, why string) { return s.mode, s.why }
 
-// Every is how many frames of ours come to one that is passed up, 0 where none is.
+// Every tells which frames of ours are passed up: those whose sequence number is a multiple of it, none where it is 0.
 func (s *Sink) Every() uint32 { return s.every }
 
 // Replace puts another filter in the place of the one that runs, without a frame in between that meets none.

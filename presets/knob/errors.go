@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"wirespeed/engine"
 )
 
 // lineError is a whole sentence for the operator that callers can still tell apart.
@@ -14,8 +16,10 @@ type lineError struct {
 
 func (e lineError) Error() string { return e.text }
 
-// Is reports the kind; what is unavailable is a matter of usage too (exit code 2).
-func (e lineError) Is(target error) bool { return target == e.kind || target == ErrUsage }
+// Is reports the kind; what is unavailable is a matter of usage too (exit code 2), a want of rights is not.
+func (e lineError) Is(target error) bool {
+	return target == e.kind || target == ErrUsage && e.kind != engine.ErrNotPermitted
+}
 
 // usage makes an error of kind ErrUsage.
 func usage(format string, args ...any) error {

@@ -23,6 +23,7 @@ type Bench struct {
 	Device engine.Device
 	RxMAC  *[6]byte // the receiving device's address, nil without one
 	Lab    bool
+	Rx     Receiving
 
 	// Settings are the device's own, as the kernel said last, or as they are to be; nil before a device is open. The slice is never written to.
 	Settings []nic.Value
@@ -65,11 +66,12 @@ type Knob struct {
 	detail func(b *Bench) string // nil: the value says all
 	means  func(b *Bench) string // longer than detail, while a value is typed; nil: detail
 	reason func(b *Bench) string // nil: always available
+	denied func(b *Bench) bool   // whether the reason is a want of rights; nil: never
 }
 
 // All returns the knobs that there are on every device, in the panel's order. The slice is the caller's.
 func All() []Knob {
-	return slices.Concat(stream, way, headers, device)
+	return slices.Concat(stream, way, sinks, headers, device)
 }
 
 // Find returns the knob of a name. errors.Is(err, ErrUsage) holds where there is none.
@@ -180,7 +182,11 @@ func (k Knob) try(b *Bench, text string) error {
 	now, why := k.get(b), k.Unavailable(b)
 	err := k.set(b, text)
 	if why != "" && (err != nil || k.get(b) != now) {
-		return lineError{fmt.Sprintf("%s %s: %s", k.Name, text, why), ErrUnavailable}
+		kind := ErrUnavailable
+		if k.denied != nil && k.denied(b) {
+			kind = engine.ErrNotPermitted
+		}
+		return lineError{fmt.Sprintf("%s %s: %s", k.Name, text, why), kind}
 	}
 	return err
 }

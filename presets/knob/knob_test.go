@@ -69,7 +69,7 @@ func set(t testing.TB, b *Bench, name, text string) {
 }
 
 func TestEveryKnobOfTheDesignIsDeclaredOnce(t *testing.T) {
-	want := strings.Fields("rate size burst path segment slot queues receiver cpus dst-mac src-mac dst-ip src-ip dst-port src-port vlan " +
+	want := strings.Fields("rate size burst path segment slot queues receiver cpus sink dst-mac src-mac dst-ip src-ip dst-port src-port vlan " +
 		"pause rings.tx rings.rx coalesce.tx-usecs coalesce.tx-frames coalesce.rx-usecs coalesce.rx-frames coalesce.adaptive-tx coalesce.adaptive-rx " +
 		"channels qdisc irq mtu txqueuelen governor")
 	if diff := cmp.Diff(want, names()); diff != "" {
@@ -99,7 +99,7 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"rate": "max", "size": "60", "burst": "1", "path": "bypass", "segment": "software", "slot": "auto", "queues": "1", "receiver": "count", "cpus": "0",
+		"rate": "max", "size": "60", "burst": "1", "path": "bypass", "segment": "software", "slot": "auto", "queues": "1", "receiver": "count", "cpus": "0", "sink": "off",
 		"dst-mac": "02:00:00:00:00:02", "src-mac": "02:00:00:00:00:01", "dst-ip": "198.18.0.2", "src-ip": "198.18.0.1",
 		"dst-port": "9", "src-port": "9", "vlan": "none",
 	}
@@ -313,7 +313,7 @@ func TestDetail(t *testing.T) {
 	set(t, b, "path", "qdisc")
 	want := map[string]string{
 		"rate": "595,238 pps, 1680.0 ns/packet, 400 Mbit/s L1", "size": "60 B (64 with FCS, 84 on the wire)", "burst": "32 frames every 53.76 us",
-		"path": "through the queueing discipline", "segment": "the kernel cuts", "slot": "-", "queues": "of 4", "receiver": "-", "cpus": "of 0-1,4-5",
+		"path": "through the queueing discipline", "segment": "the kernel cuts", "slot": "-", "queues": "of 4", "receiver": "-", "cpus": "of 0-1,4-5", "sink": "-",
 		"dst-mac": "the receiving device", "src-mac": "eth1", "dst-ip": "-", "src-ip": "-", "dst-port": "-", "src-port": "-", "vlan": "-",
 		"rings.tx": "of 4096", "rings.rx": "of 4096", "channels": "combined 1 .. 8", "irq": "on CPU 0-5; 0-5; 0-5; 0-5", "mtu": "of 9216",
 	}
@@ -350,6 +350,9 @@ func TestRefused(t *testing.T) {
 		{"queues", "2", lab, []string{"v0 has one transmit queue"}},
 		{"queues", "5", gigabit, []string{"1 to 4", "eth1"}},
 		{"receiver", "count", bare, []string{"--rx DEV"}},
+		{"sink", "xpd", lab, []string{"off, xdp or xdp/N", "did you mean xdp?"}},
+		{"sink", "xdp/0", lab, []string{"1 to 1000000"}},
+		{"sink", "xdp", bare, []string{"--rx DEV"}},
 		{"cpus", "77", lab, []string{"CPU 77", "0-1"}},
 		{"cpus", "1-0", lab, []string{"0-1,3"}},
 		{"cpus", "0,0", lab, []string{"twice"}},

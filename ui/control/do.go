@@ -128,7 +128,7 @@ func (r *Run) apply(cfg engine.Config) error {
 	r.mu.Lock()
 	r.mix()
 	r.maxed = r.maxed || cfg.Rate.IsMax()
-	r.deaf = r.deaf || cfg.Receive != was.Receive && r.running()
+	r.deaf = r.deaf || r.running() && (cfg.Receive != was.Receive || !cfg.Receive && cfg.Sink != was.Sink)
 	r.mu.Unlock()
 	if r.isRunning() {
 		r.prepareSegments(cfg)
@@ -136,6 +136,7 @@ func (r *Run) apply(cfg engine.Config) error {
 	if err := r.eng.Apply(cfg); err != nil {
 		return err
 	}
+	r.saySink(was, cfg)
 	if cfg.Queues != was.Queues || cfg.Path != was.Path || fmt.Sprint(workerCPUs(cfg)) != fmt.Sprint(workerCPUs(was)) {
 		r.replace()
 	}

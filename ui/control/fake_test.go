@@ -445,6 +445,7 @@ func (w *world) parts() parts {
 			w.dev, w.cfg = dev, cfg
 			return fakeEngine{w}, nil
 		},
+		sinkable:    func() error { return errors.New("no sink in this world") },
 		cpus:        func() ([]int, error) { return []int{0, 1, 2, 3}, nil },
 		threadTime:  func(int) (time.Duration, error) { return 0, errors.New("none") },
 		processTime: func() (time.Duration, error) { return 0, errors.New("none") },

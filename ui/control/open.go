@@ -66,6 +66,7 @@ func open(o Options, p parts) (_ *Run, err error) {
 	r.fast.next(r.base)
 	r.line.next(r.base)
 	r.loss.rebase(r.base)
+	r.saySink(engine.Config{}, cfg)
 	r.spawn(r.listen)
 	r.spawn(r.keepWatch)
 	if err := r.dev.Watch(r.life, r.linkChanged); err != nil {
@@ -104,6 +105,7 @@ func (r *Run) openDevices() error {
 		if r.rxLink, err = d.Link(); err != nil {
 			return fmt.Errorf("receiver: %w", err)
 		}
+		r.noXDP = r.parts.sinkable()
 	}
 	cpus, err := r.parts.cpus()
 	if err != nil {

@@ -62,6 +62,7 @@ type parts struct {
 	device      func(name string) (device, error)
 	guard       func(d device, lab bool) (g guard, notes []string, err error)
 	engine      func(dev engine.Device, rx *engine.Device, cfg engine.Config) (sender, error)
+	sinkable    func() error // why no XDP sink can be made, nil if one can
 	cpus        func() ([]int, error)
 	threadTime  func(tid int) (time.Duration, error)
 	processTime func() (time.Duration, error)
@@ -91,6 +92,7 @@ func machine() parts {
 			}
 			return e, nil
 		},
+		sinkable:    engine.SinkAvailable,
 		cpus:        host.CPUs,
 		threadTime:  host.ThreadTime,
 		processTime: host.ProcessTime,

@@ -42,6 +42,7 @@ type Run struct {
 	dev    device
 	rxDev  counter // nil without a receiving device
 	rxLink nic.Link
+	noXDP  error // why there can be no XDP sink
 	eng    sender
 	life   context.Context // until Close
 	die    context.CancelFunc
@@ -231,6 +232,9 @@ func (r *Run) bench() *knob.Bench {
 	b := &knob.Bench{Device: r.engDev, Lab: r.o.Lab, Settings: r.values}
 	if r.eng != nil {
 		b.Config = r.eng.Config()
+	}
+	if r.rxDev != nil {
+		b.Rx = knob.Receiving{Driver: r.rxLink.Driver, MAC: r.rxLink.MAC, NoXDP: text(r.noXDP), Denied: errors.Is(r.noXDP, engine.ErrNotPermitted)}
 	}
 	switch {
 	case r.o.Lab:

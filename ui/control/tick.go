@@ -151,6 +151,7 @@ func (r *Run) view(now look) *View {
 		Queues:        slices.Clone(r.rows.list),
 		Placement:     r.steering.words(),
 		Qdisc:         r.qdisc,
+		Sink:          now.engine.Sink,
 		Facts:         r.shown,
 		Knobs:         r.panel.rows(r, cfg),
 		Log:           r.log.events(),

@@ -34,7 +34,8 @@ type View struct {
 	Queues        []Queue
 	Placement     string // which queues are really used, "" where each worker has its own
 	Qdisc         *nic.Qdisc
-	Facts         *Facts // nil before two looks
+	Sink          *SinkView // nil while none is on
+	Facts         *Facts    // nil before two looks
 	Knobs         []Knob
 	Log           []Event // newest last, bounded
 	History       []Point // for the charts, oldest first, bounded

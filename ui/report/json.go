@@ -34,6 +34,7 @@ type (
 		Queues        []queueJSON        `json:"queues"`
 		Placement     *string            `json:"placement"` // null where each worker has its own queue
 		Qdisc         *qdiscJSON         `json:"qdisc"`
+		Sink          *sinkJSON          `json:"sink"`  // null while none is on
 		Knobs         map[string]*string `json:"knobs"` // null where the device does not tell
 	}
 
@@ -90,6 +91,13 @@ type (
 		BacklogBytes   uint64 `json:"backlog_bytes"`
 		Drops          uint64 `json:"drops"`
 		Requeues       uint64 `json:"requeues"`
+	}
+
+	sinkJSON struct {
+		Mode    string `json:"mode"` // native or generic
+		Ours    uint64 `json:"ours"` // since it was switched on
+		Passed  uint64 `json:"passed"`
+		Foreign uint64 `json:"foreign"`
 	}
 
 	eventJSON struct {
@@ -179,7 +187,7 @@ func newSample(v *control.View) sampleJSON {
 			Dev: s.RxDev, PPS: known(s.RX.PPS, s.RX.OK), AvgPPS: known(s.RX.Avg, in && s.RX.OK), VarNS: known(s.RX.VarNS, in && s.RX.OK),
 		},
 		Ladder: newLadder(v.Ladder), Missed: v.Missed, LostNoCarrier: v.LostNoCarrier, Errors: v.Errors,
-		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Knobs: map[string]*string{},
+		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Sink: newSink(v.Sink), Knobs: map[string]*string{},
 	}
 	if in {
 		o.Epoch, o.N = &s.Epoch, &s.N
@@ -215,6 +223,13 @@ func newQdisc(q *nic.Qdisc) *qdiscJSON {
 		return nil
 	}
 	return &qdiscJSON{q.Kind, q.BacklogPackets, q.BacklogBytes, q.Drops, q.Requeues}
+}
+
+func newSink(s *control.SinkView) *sinkJSON {
+	if s == nil {
+		return nil
+	}
+	return &sinkJSON{s.Mode, s.Ours, s.Passed, s.Foreign}
 }
 
 func newSummary(s control.Summary, at time.Time) summaryJSON {
