@@ -470,10 +470,6 @@ func (c *commandLine) flags() *pflag.FlagSet {
 	fs.StringVar(&c.preset, "preset", "", "begin with a preset, by `NAME or FILE`")
 	fs.StringVar(&c.script, "script", "", "carry out the lines of `FILE` (- is stdin)")
 	fs.StringVar(&c.run.Rx, "rx", "", "the receiving `DEV`ice: its address is the default dst-mac")
-	fs.Var(value{"SPEED", func(text string) (err error) {
-		c.run.Link, err = engine.ParseSpeed(text)
-		return err
-	}}, "link", "the speed of the link where the device does not know it: 10Gbit")
 	fs.StringVar(&c.report.Format, "format", "line", "`FORMAT` of the output of run: "+strings.Join(report.Formats, ", "))
 	fs.Float64Var(&c.console.Rate, "hz", 4, "`N` looks a second of the console, at most 20")
 	fs.BoolVar(&c.fix, "fix", false, "check: mend what can be, and leave it so (`wirespeed restore` undoes it)")

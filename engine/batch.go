@@ -33,11 +33,12 @@ func (w *worker) step(now int64) (read, until int64, err error) {
 		if free, need := l.free(), w.slots(n); free < need {
 			w.tally.ringFull++
 			if free < min(need, minRefill) {
-				n, until = 0, w.backOff(now)
+				n, until = 0, w.full.found(now, w.backOff(now))
 			}
 		}
 	}
 	if n > 0 {
+		w.full.filled(now)
 		n = w.shared.claim(n)
 		w.ended = w.ended || n == 0
 		if w.kind == segmented {

@@ -34,6 +34,7 @@ type worker struct {
 	kind         kind
 	batch        int // frames put into slots before a kick, at most
 	trial        trial
+	full         full
 	stalledSince int64 // when the worker began to wait for the kernel, 0 if it does not
 
 	seq      uint32

@@ -133,7 +133,7 @@ func (v *view) qdiscSettings() []Setting {
 	}
 	s := Setting{
 		Name: name, Group: GroupQdisc, Help: help, Why: netAdmin(),
-		Range:  "default, noqueue, mq, pfifo_fast, pfifo|bfifo [limit N], fq_codel|fq [limit N ...], tbf rate R [burst B] [limit B], htb rate R",
+		Range:  "default, noqueue, mq, pfifo_fast, pfifo|bfifo [limit N], fq_codel|fq [limit N ...], tbf rate R [burst B] [limit B] [overhead B] [mpu B], htb rate R",
 		Values: []string{"default", "noqueue", "pfifo limit 1000", "pfifo_fast", "fq_codel", "fq"},
 		ops: ops{
 			read: func(v *view) (string, error) {

@@ -16,10 +16,11 @@ import (
 
 // qdiscParam is a parameter that is one number in an attribute of TCA_OPTIONS.
 type qdiscParam struct {
-	name string
-	attr uint16
-	time bool // in microseconds
-	rate bool // in bytes per second
+	name  string
+	attr  uint16
+	time  bool // in microseconds
+	rate  bool // in bytes per second
+	short bool // of 16 bits
 }
 
 // qdiscParams are the parameters worth turning, by kind. Those of pfifo, bfifo, tbf and htb are no attributes, and are known by name only.
@@ -39,20 +40,22 @@ var qdiscParams = map[string][]qdiscParam{
 		{name: "quantum", attr: nl.TCA_FQ_QUANTUM},
 		{name: "maxrate", attr: nl.TCA_FQ_FLOW_MAX_RATE, rate: true},
 	},
-	"tbf": {{name: "rate", rate: true}, {name: "burst"}, {name: "limit"}},
+	"tbf": {{name: "rate", rate: true}, {name: "burst"}, {name: "limit"}, {name: "overhead", short: true}, {name: "mpu", short: true}},
 	"htb": {{name: "rate", rate: true}},
 }
 
 const qdiscTakes = "default, noqueue, mq, pfifo_fast, pfifo or bfifo [limit N], fq_codel [limit N flows N quantum B target T interval T], " +
-	"fq [limit N flow_limit N quantum B maxrate R], tbf rate R [burst B] [limit B], htb rate R"
+	"fq [limit N flow_limit N quantum B maxrate R], tbf rate R [burst B] [limit B] [overhead B] [mpu B], htb rate R"
 
 // Places in struct tc_tbf_qopt: rate and peakrate (struct tc_ratespec, whose last word is bytes per second), limit, buffer, mtu.
 const (
-	sizeofRateSpec = 12
-	rateSpecRate   = 8
-	tbfLimit       = 24
-	tbfBuffer      = 28
-	sizeofTbf      = 36
+	sizeofRateSpec   = 12
+	rateSpecOverhead = 2
+	rateSpecMPU      = 6
+	rateSpecRate     = 8
+	tbfLimit         = 24
+	tbfBuffer        = 28
+	sizeofTbf        = 36
 )
 
 // nsPerTick is the unit of tc's times in messages (PSCHED_TICKS2NS).
@@ -103,7 +106,7 @@ func parseQdisc(s string) (rootQdisc, error) {
 		if !hasRate {
 			return rootQdisc{}, bad
 		}
-		r.options = tbfOptions(rate, values["burst"], values["limit"])
+		r.options = tbfOptions(rate, values["burst"], values["limit"], uint16(values["overhead"]), uint16(values["mpu"]))
 	case "htb":
 		if !hasRate {
 			return rootQdisc{}, bad
@@ -127,7 +130,7 @@ func (p qdiscParam) parse(s string) (uint64, error) {
 		return parseTCRate(s)
 	}
 	n, err := strconv.ParseUint(s, 10, 32)
-	if err != nil || n == 0 {
+	if err != nil || n == 0 || p.short && n > math.MaxUint16 {
 		return 0, ErrValue
 	}
 	return n, nil
@@ -189,8 +192,9 @@ func ticks(bytes, rate uint64) uint32 {
 	return uint32(min(bytes*uint64(time.Second)/rate/nsPerTick, math.MaxUint32))
 }
 
-// tbfOptions takes 0 for a burst of 10 ms, at least 5 full frames, and for a limit of 50 ms more than that.
-func tbfOptions(rate, burst, limit uint64) []byte {
+// tbfOptions takes 0 for a burst of 10 ms, at least 5 full frames, and for a limit of 50 ms more than that. A frame counts overhead bytes more than
+// it has, and at least mpu.
+func tbfOptions(rate, burst, limit uint64, overhead, mpu uint16) []byte {
 	if burst == 0 {
 		burst = max(rate/100, 5*1518)
 	}
@@ -199,6 +203,8 @@ func tbfOptions(rate, burst, limit uint64) []byte {
 	}
 	b := make([]byte, sizeofTbf)
 	copy(b, rateSpec(rate))
+	native.PutUint16(b[rateSpecOverhead:], overhead)
+	native.PutUint16(b[rateSpecMPU:], mpu)
 	native.PutUint32(b[tbfLimit:], uint32(limit))
 	native.PutUint32(b[tbfBuffer:], ticks(burst, rate))
 	return appendU32(appendAttr(nil, nl.TCA_TBF_PARMS, b), nl.TCA_TBF_BURST, uint32(burst))
@@ -225,8 +231,16 @@ func (r rootQdisc) String() string {
 			if typ == nl.TCA_TBF_PARMS && len(v) >= sizeofTbf {
 				rate := uint64(u32(v[rateSpecRate:]))
 				add(qdiscParam{name: "rate", rate: true}, rate)
-				add(qdiscParam{name: "burst"}, uint64(math.Round(float64(u32(v[tbfBuffer:]))*nsPerTick*float64(rate)/1e9)))
+				overhead, mpu := uint64(native.Uint16(v[rateSpecOverhead:])), uint64(native.Uint16(v[rateSpecMPU:]))
+				bucket := math.Round(float64(u32(v[tbfBuffer:])) * nsPerTick * float64(rate) / 1e9) // the kernel adds one frame's overhead
+				add(qdiscParam{name: "burst"}, uint64(max(0, bucket-float64(overhead))))
 				add(qdiscParam{name: "limit"}, uint64(u32(v[tbfLimit:])))
+				if overhead > 0 {
+					add(qdiscParam{name: "overhead"}, overhead)
+				}
+				if mpu > 0 {
+					add(qdiscParam{name: "mpu"}, mpu)
+				}
 			}
 		}
 	default:

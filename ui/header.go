@@ -41,6 +41,9 @@ func (m *model) deviceRow(w int) (line string, rest []headerFact) {
 	if v.Device.Lab {
 		r.put(th.Text, " ").put(th.Badge, " LAB ")
 	}
+	if v.Device.Shaped {
+		r.put(th.Text, " ").put(th.Badge, " SHAPED ")
+	}
 	r.put(th.Strong, " "+clean(v.Device.Link.Name))
 	if v.Device.Rx != "" {
 		r.put(th.Dim, " "+th.Glyphs.To+" ").put(th.Strong, clean(v.Device.Rx))
@@ -71,7 +74,7 @@ func (m *model) deviceFacts() []headerFact {
 	switch {
 	case v.Device.Speed == 0:
 		speed.word = "speed "
-	case v.Device.Stated:
+	case v.Device.Stated && !v.Device.Shaped:
 		speed.value += " stated"
 	}
 	queues := strconv.Itoa(l.TxQueues) + " queues"

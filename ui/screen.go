@@ -214,6 +214,9 @@ func (m *model) oneRow(w int) string {
 	if v.Device.Lab {
 		r.put(th.Text, "  LAB")
 	}
+	if v.Device.Shaped {
+		r.put(th.Text, " SHAPED")
+	}
 	r.put(k, "  "+word)
 	if m.note.text != "" && m.height == 1 {
 		r.put(th.Text, "  ").clip(th.Title, m.note.text, w-r.w, th.Glyphs.Cut)

@@ -67,7 +67,6 @@ var elsewhere = map[string]string{
 	"kick":     "kick is not built yet",
 	"stream":   "streams are not built yet: there is one, of the knobs size, dst-ip and so on",
 	"flows":    "flows are not built yet: there is one flow for each queue",
-	"link":     "the speed of the link is an option: start with --link 10Gbit",
 	"duration": "the duration is an option: start with --duration 10s, or write wait 10s and quit in a script",
 	"count":    "the count is an option: start with --count 1000000",
 	"interval": "the interval is an option: start with --interval 1s",

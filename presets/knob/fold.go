@@ -52,15 +52,16 @@ func SetAll(b *Bench, settings []Setting) (undo func() error, err error) {
 			}
 		}
 	}
-	if err := try.Config.Validate(try.Device); err != nil {
-		return nil, refused(err)
+	if err := try.fits(b); err != nil {
+		return nil, err
 	}
 	return b.put(try)
 }
 
 // inOrder are the knobs that settings may turn: all, and of the families those that are named.
 func inOrder(settings []Setting) []Knob {
-	list := All()
+	isLink := func(k Knob) bool { return k.Name == "link" }
+	list := slices.Concat(link, slices.DeleteFunc(All(), isLink)) // it turns others by itself, unless they are set too
 	for _, s := range settings {
 		k, ok := member(s.Knob)
 		if ok && !slices.ContainsFunc(list, func(l Knob) bool { return l.Name == k.Name }) {
@@ -77,6 +78,7 @@ func Settings(b *Bench) []Setting {
 	fresh.Config = Defaults(b.Device, b.RxMAC, b.Lab)
 	fresh.Config.Queues = b.Config.Queues
 	fresh.Config.CPUs = firstCPUs(b.Device, b.Config.Queues)
+	fresh.Link = 0
 	var out []Setting
 	for _, k := range On(b) {
 		v := k.get(b)

@@ -25,6 +25,11 @@ type Bench struct {
 	Lab    bool
 	Rx     Receiving
 
+	// Link is the speed of the link, in bit/s, that the operator has stated or, in the lab, made; 0 is none. OwnSpeed is what the device says.
+	Link        uint64
+	OwnSpeed    uint64 // 0 is unknown
+	OwnSpeedWhy string // why it is
+
 	// Settings are the device's own, as the kernel said last, or as they are to be; nil before a device is open. The slice is never written to.
 	Settings []nic.Value
 
@@ -33,6 +38,8 @@ type Bench struct {
 	// SetNIC changes a setting of the device and returns what it then is, and the way back (nil is none); nil where it is only to be written down in
 	// Settings: in rehearsals, and before a run is open.
 	SetNIC func(name, text string) (now string, undo func() error, err error)
+	// SetLink makes or states the link; nil where it is only to be written down.
+	SetLink func(speed uint64) error
 }
 
 // Group is where the panel shows a knob.
@@ -71,7 +78,7 @@ type Knob struct {
 
 // All returns the knobs that there are on every device, in the panel's order. The slice is the caller's.
 func All() []Knob {
-	return slices.Concat(stream, way, sinks, headers, device)
+	return slices.Concat(stream, way, link, sinks, headers, device)
 }
 
 // Find returns the knob of a name. errors.Is(err, ErrUsage) holds where there is none.
@@ -171,10 +178,21 @@ func (k Knob) with(b *Bench, text string) (Bench, error) {
 	if err := k.try(&try, text); err != nil {
 		return Bench{}, err
 	}
-	if err := try.Config.Validate(try.Device); err != nil {
-		return Bench{}, refused(err)
+	if err := try.fits(b); err != nil {
+		return Bench{}, err
 	}
 	return try, nil
+}
+
+// fits says why a bench cannot be brought about from now, one of the same device, nil if it can.
+func (b *Bench) fits(now *Bench) error {
+	if err := b.misfit(now); err != nil {
+		return err
+	}
+	if err := b.Config.Validate(b.Device); err != nil {
+		return refused(err)
+	}
+	return nil
 }
 
 // try sets the knob on b, limits that span knobs left out.
@@ -195,6 +213,16 @@ func (k Knob) try(b *Bench, text string) error {
 // is one. If one of it fails the rest is undone. undo brings the present state back.
 func (b *Bench) put(next Bench) (undo func() error, err error) {
 	old := *b
+	// A link comes before the rate that may be a percentage of it, and goes after it.
+	relink := func(from, to uint64, now bool) error {
+		if b.SetLink == nil || from == to || now != (to != 0) {
+			return nil
+		}
+		return b.SetLink(to)
+	}
+	if err := relink(old.Link, next.Link, true); err != nil {
+		return nil, RefusedByNIC(err)
+	}
 	turned := Differences(b.Settings, next.Settings)
 	var undos []func() error
 	back := func() error {
@@ -203,6 +231,9 @@ func (b *Bench) put(next Bench) (undo func() error, err error) {
 			errs = append(errs, u())
 		}
 		return errors.Join(errs...)
+	}
+	if old.Link != next.Link {
+		undos = append(undos, func() error { return relink(next.Link, old.Link, false) })
 	}
 	if b.SetNIC != nil && len(turned) > 0 {
 		next.Settings = slices.Clone(next.Settings)
@@ -224,15 +255,22 @@ func (b *Bench) put(next Bench) (undo func() error, err error) {
 			return nil, errors.Join(err, back())
 		}
 	}
-	b.Config, b.Device, b.Settings = next.Config, next.Device, next.Settings
+	if err := relink(old.Link, next.Link, false); err != nil {
+		return nil, errors.Join(RefusedByNIC(err), back())
+	}
+	keep := func(s Bench) { b.Config, b.Device, b.Settings, b.Link = s.Config, s.Device, s.Settings, s.Link }
+	keep(next)
 	return func() error {
+		if err := relink(next.Link, old.Link, true); err != nil {
+			return err
+		}
 		if stream && b.Apply != nil {
 			if err := b.Apply(old.Config); err != nil {
 				return err
 			}
 		}
 		err := back()
-		b.Config, b.Device, b.Settings = old.Config, old.Device, old.Settings
+		keep(old)
 		return err
 	}, nil
 }

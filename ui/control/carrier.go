@@ -95,7 +95,7 @@ func (r *Run) linkChanged(c nic.Change) {
 	r.mu.Lock()
 	was := r.link
 	r.link = c.Link
-	dev := engineDevice(c.Link, r.o.Link, r.engDev.CPUs)
+	dev := engineDevice(c.Link, r.stated, r.engDev.CPUs)
 	changed := dev.MTU != r.engDev.MTU || dev.Speed != r.engDev.Speed || dev.Queues != r.engDev.Queues || dev.MAC != r.engDev.MAC
 	r.engDev = dev
 	lost := was.Carrier && !c.Link.Carrier

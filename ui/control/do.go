@@ -87,7 +87,8 @@ func (r *Run) turnHeld(name, value string) (string, error) {
 	}
 	b := r.Bench()
 	old := k.Get(b)
-	b.Apply, b.SetNIC = r.apply, r.setNIC
+	b.Apply, b.SetNIC, b.SetLink = r.apply, r.setNIC, r.setLink
+	before := b.Config
 	if _, err := k.Set(b, value); err != nil {
 		return "", err
 	}
@@ -96,6 +97,12 @@ func (r *Run) turnHeld(name, value string) (string, error) {
 		return fmt.Sprintf("%s is %s already", name, now), nil
 	}
 	said := fmt.Sprintf("%s %s -> %s", name, old, now)
+	if name == "link" {
+		said += forced(before, b.Config)
+		if r.o.Lab && now == "none" {
+			said += "; path stays qdisc and segment off"
+		}
+	}
 	r.log.add(name, said)
 	r.changed(name + " " + now)
 	return said, nil
@@ -106,7 +113,7 @@ func (r *Run) turnAll(label string, settings []Setting) error {
 	r.cmd.Lock()
 	defer r.cmd.Unlock()
 	b := r.Bench()
-	b.Apply, b.SetNIC = r.apply, r.setNIC
+	b.Apply, b.SetNIC, b.SetLink = r.apply, r.setNIC, r.setLink
 	if _, err := knob.SetAll(b, settings); err != nil {
 		return err
 	}

@@ -111,6 +111,11 @@ func (r *Run) adjust(to []nic.Value) error {
 		}
 		r.log.add(s.Knob, line)
 	}
+	if r.stated != 0 {
+		if err := r.shapeFirst(); err != nil {
+			return err
+		}
+	}
 	if len(r.plan) == 0 || r.o.DryRun {
 		return nil
 	}
@@ -119,7 +124,7 @@ func (r *Run) adjust(to []nic.Value) error {
 	if err != nil {
 		return err
 	}
-	r.link, r.engDev = l, engineDevice(l, r.o.Link, r.engDev.CPUs)
+	r.link, r.engDev = l, engineDevice(l, r.stated, r.engDev.CPUs)
 	r.pause = pauseWords(r.dev.Pause())
 	return nil
 }
@@ -131,6 +136,9 @@ func (r *Run) setNIC(name, text string) (now string, undo func() error, err erro
 	r.mu.Unlock()
 	r.operators.add(name)
 	now, undo, err = r.guard.Set(name, text)
+	if err == nil && name == "mtu" {
+		err = r.reshape()
+	}
 	r.reread()
 	if undo == nil {
 		return now, nil, err
@@ -182,7 +190,7 @@ func (r *Run) reread() {
 	r.readings++
 	changed := false
 	if err == nil {
-		dev := engineDevice(l, r.o.Link, r.engDev.CPUs)
+		dev := engineDevice(l, r.stated, r.engDev.CPUs)
 		changed = !sameDevice(dev, r.engDev)
 		r.engDev = dev
 	}

@@ -47,9 +47,11 @@ func open(o Options, p parts) (_ *Run, err error) {
 	if err := r.rehearse(b); err != nil {
 		return nil, err
 	}
+	r.stated = b.Link
 	if err := r.adjust(b.Settings); err != nil {
 		return nil, err
 	}
+	r.engDev = engineDevice(r.link, r.stated, r.engDev.CPUs)
 	cfg := b.Config
 	var rx *engine.Device
 	if r.rxDev != nil {
@@ -111,13 +113,13 @@ func (r *Run) openDevices() error {
 	if err != nil {
 		return fmt.Errorf("CPUs of this process: %w", err)
 	}
-	r.engDev = engineDevice(r.link, r.o.Link, cpus)
+	r.engDev = engineDevice(r.link, r.stated, cpus)
 	r.gauge.blind = r.link.Driver == "ifb" // known; others are found out
 	r.pause = pauseWords(r.dev.Pause())
 	return nil
 }
 
-// engineDevice is what the engine must know of a link; stated is --link, which overrules what the device says of its speed.
+// engineDevice is what the engine must know of a link; stated is the knob link, which overrules what the device says of its speed.
 func engineDevice(l nic.Link, stated uint64, cpus []int) engine.Device {
 	d := engine.Device{
 		Name: l.Name, Index: l.Index, MTU: l.MTU, Queues: max(1, l.TxQueues), MAC: l.MAC,

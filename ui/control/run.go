@@ -19,7 +19,6 @@ type Options struct {
 	Lab      bool          // both devices are a lab's: nobody's but ours
 	Foreign  [6]byte       // with Lab: the address that frames go to unless dst-mac is set
 	Console  bool          // a person is watching: the lab then begins at 100kpps instead of max
-	Link     uint64        // --link, bit/s; 0 not stated
 	IKnow    bool          // send even where it could cut the operator off
 	Interval time.Duration // of the line; 0 is 1s
 	Settings []Setting     // preset steps, then flags, in the order they apply
@@ -52,8 +51,9 @@ type Run struct {
 	guard  guard
 	plan   []string // what the command line changes on the device
 
-	steering *placement // locks itself
-	offloads changes    // likewise
+	steering *placement   // locks itself
+	offloads changes      // likewise
+	unshape  func() error // takes the lab's link away, nil without one; guarded by cmd
 
 	facts     facts   // keepWatch's alone
 	operators nameSet // settings that the operator has turned
@@ -70,6 +70,7 @@ type Run struct {
 	// The devices as they are now.
 	link      nic.Link
 	engDev    engine.Device
+	stated    uint64 // speed of the link that was stated or made, bit/s; 0 none
 	pause     string
 	values    []nic.Value // the slice is never written to
 	readings  int         // how often they were read
@@ -229,7 +230,9 @@ func (r *Run) Bench() *knob.Bench {
 
 // bench makes a Bench. The caller holds mu, or is New.
 func (r *Run) bench() *knob.Bench {
-	b := &knob.Bench{Device: r.engDev, Lab: r.o.Lab, Settings: r.values}
+	b := &knob.Bench{
+		Device: r.engDev, Lab: r.o.Lab, Settings: r.values, Link: r.stated, OwnSpeed: r.link.Speed, OwnSpeedWhy: r.link.SpeedWhy,
+	}
 	if r.eng != nil {
 		b.Config = r.eng.Config()
 	}

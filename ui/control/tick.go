@@ -138,7 +138,7 @@ func (r *Run) view(now look) *View {
 		State:   now.engine.State,
 		Why:     r.why(now),
 		Device: DeviceView{
-			Link: r.link, Speed: r.engDev.Speed, Stated: r.o.Link != 0, Lab: r.o.Lab, Rx: r.o.Rx, Pause: r.pause,
+			Link: r.link, Speed: r.engDev.Speed, Stated: r.stated != 0, Shaped: r.o.Lab && r.stated != 0, Lab: r.o.Lab, Rx: r.o.Rx, Pause: r.pause,
 			To: fmt.Sprintf("%s %s", cfg.Frame.DstMAC, netip.AddrPortFrom(cfg.Frame.DstIP, cfg.Frame.DstPort)),
 		},
 		Target: target(cfg, r.engDev),

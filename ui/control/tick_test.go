@@ -311,7 +311,7 @@ func TestReadyCountsNothing(t *testing.T) {
 func TestStatedSpeed(t *testing.T) {
 	inBubble(t, func(w *world, o *Options) {
 		w.link.Speed, w.link.SpeedWhy = 0, "veth has no speed of its own"
-		o.Link = 10e9
+		o.Settings = append(o.Settings, Setting{Knob: "link", Value: "10Gbit"})
 	}, func(t *testing.T, w *world, r *Run) {
 		start(t, r)
 		v := tick(t, r)

@@ -47,7 +47,8 @@ type View struct {
 type DeviceView struct {
 	Link   nic.Link
 	Speed  uint64 // bit/s, --link included; 0 unknown
-	Stated bool   // by --link
+	Stated bool   // by the knob link
+	Shaped bool   // made by the knob link: frames wait for a lab's link of that speed
 	Lab    bool
 	Rx     string // receiving device, "" none
 	Pause  string // "off", "rx+tx", or why there is none

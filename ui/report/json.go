@@ -24,6 +24,7 @@ type (
 		Valid         bool               `json:"valid"`
 		ErrNS         *float64           `json:"err_ns"`
 		State         string             `json:"state"`
+		Link          linkJSON           `json:"link"`
 		TargetPPS     *float64           `json:"target_pps"`
 		TX            txJSON             `json:"tx"`
 		RX            rxJSON             `json:"rx"`
@@ -36,6 +37,12 @@ type (
 		Qdisc         *qdiscJSON         `json:"qdisc"`
 		Sink          *sinkJSON          `json:"sink"`  // null while none is on
 		Knobs         map[string]*string `json:"knobs"` // null where the device does not tell
+	}
+
+	// linkJSON is what percent and wirespeed refer to.
+	linkJSON struct {
+		BPS    *uint64 `json:"bps"`    // null is unknown
+		Source *string `json:"source"` // device, stated, or shaped: frames wait for a link of that speed
 	}
 
 	txJSON struct {
@@ -177,7 +184,7 @@ func newSample(v *control.View) sampleJSON {
 	in := s.Epoch != 0 // figures of an epoch exist
 	o := sampleJSON{
 		Type: "sample", T: stamp(s.At), ElapsedS: s.Elapsed.Seconds(), IntervalS: s.Interval.Seconds(),
-		Valid: s.Valid, ErrNS: known(s.ErrNS, s.TX.OK), State: v.State.String(), TargetPPS: v.Target,
+		Valid: s.Valid, ErrNS: known(s.ErrNS, s.TX.OK), State: v.State.String(), Link: newLink(v.Device), TargetPPS: v.Target,
 		TX: txJSON{
 			PPS: known(s.TX.PPS, s.TX.OK), BpsL1: known(s.TX.BpsL1, s.TX.OK), BpsL2: known(s.TX.BpsL2, s.TX.OK),
 			Percent: s.TX.Percent, NS: s.TX.NS, AvgPPS: known(s.TX.Avg, in), VarNS: known(s.TX.VarNS, in),
@@ -208,6 +215,22 @@ func newSample(v *control.View) sampleJSON {
 		}
 	}
 	return o
+}
+
+func newLink(d control.DeviceView) (l linkJSON) {
+	if d.Speed == 0 {
+		return l
+	}
+	l.BPS = &d.Speed
+	switch {
+	case d.Shaped:
+		l.Source = word("shaped")
+	case d.Stated:
+		l.Source = word("stated")
+	default:
+		l.Source = word("device")
+	}
+	return l
 }
 
 func newLadder(l control.Ladder) ladderJSON {
