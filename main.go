@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -222,8 +223,11 @@ func makeLab(o *control.Options) error {
 
 // show runs the front end.
 func show(ctx context.Context, run *control.Run, c commandLine) error {
-	if c.command == "run" {
+	switch c.command {
+	case "run":
 		return report.Run(ctx, run, c.report)
+	case "sweep":
+		return sweep(ctx, run, c)
 	}
 	if c.run.Lab { // it may send at once; a real device waits for space
 		if err := run.Start(); err != nil {
@@ -234,6 +238,48 @@ func show(ctx context.Context, run *control.Run, c commandLine) error {
 		c.console.NoSuspend = "ctrl+z: there is no shell to come back to"
 	}
 	return ui.Run(ctx, run, c.console)
+}
+
+// sweep runs a sweep, to stdout or a file.
+func sweep(ctx context.Context, run *control.Run, c commandLine) (err error) {
+	if c.output != "" {
+		f, err := os.Create(c.output)
+		if err != nil {
+			return usage("--output: %v", err)
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		c.report.Out = f
+	}
+	return report.Sweep(ctx, run, c.sweep, c.report)
+}
+
+// checkSweep completes a sweep's options and refuses those that are not for it.
+func (c *commandLine) checkSweep(fs *pflag.FlagSet) error {
+	for _, name := range []string{"knob", "from", "to"} {
+		if !fs.Changed(name) {
+			return usage("sweep needs --%s: wirespeed sweep [DEV] --knob size --from 60 --to 128", name)
+		}
+	}
+	for _, name := range []string{"script", "count", "duration", "interval"} {
+		if fs.Changed(name) {
+			return usage("--%s is not for sweep: it ends when it has gone through its values (--dwell is the time at each)", name)
+		}
+	}
+	if ext := strings.TrimPrefix(filepath.Ext(c.output), "."); !fs.Changed("format") {
+		c.report.Format = "table"
+		if slices.Contains(report.SweepFormats, ext) {
+			c.report.Format = ext
+		}
+	}
+	if !slices.Contains(report.SweepFormats, c.report.Format) {
+		return usage("--format %s: sweep has %s", c.report.Format, strings.Join(report.SweepFormats, ", "))
+	}
+	if c.sweep.Knob == "burst" && !fs.Changed("path") && !fs.Changed("slot") {
+		// What a burst costs shows only where it reaches the driver as one.
+		c.run.Settings = slices.Concat([]knob.Setting{{Knob: "path", Value: "qdisc"}, {Knob: "slot", Value: "segmented"}}, c.run.Settings)
+		fmt.Fprintln(os.Stderr, "wirespeed: burst is swept on path qdisc with slot segmented, unless --path or --slot say otherwise")
+	}
+	return c.sweep.Complete()
 }
 
 // plant is for tests of what a panic leaves behind.
@@ -365,7 +411,7 @@ func version() string {
 
 // commandLine is the command line, understood as far as it can be without a device.
 type commandLine struct {
-	command string // console, run, check, restore, presets or version
+	command string // console, run, sweep, check, restore, presets or version
 	arg     string // of presets
 	run     control.Options
 	preset  string
@@ -373,25 +419,21 @@ type commandLine struct {
 	report  report.Options
 	console ui.Options
 	fix     bool // of check
+	sweep   knob.Sweep
+	output  string // of sweep: a file, "" stdout
 }
-
-// later are commands that this version does not have.
-var later = []string{"sweep"}
 
 // parse reads the command line. Values of knobs are texts until there is a device to hold them against.
 func parse(args []string) (commandLine, error) {
 	c := commandLine{command: "console"}
 	c.report.Out, c.report.Log = os.Stdout, os.Stderr
-	if len(args) > 0 && slices.Contains(later, args[0]) {
-		return c, usage("%s is not in this version yet: wirespeed --help lists what is", args[0])
-	}
 	fs := c.flags()
 	showVersion := fs.BoolP("version", "V", false, "print the version")
 	if err := fs.Parse(args); err != nil {
 		return c, flagError(err)
 	}
 	words := fs.Args()
-	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets", "restore"}, words[0]) {
+	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets", "restore", "sweep"}, words[0]) {
 		c.command, words = words[0], words[1:]
 	}
 	switch {
@@ -415,15 +457,22 @@ func parse(args []string) (commandLine, error) {
 		return c, c.checkOptions(fs)
 	case c.fix:
 		return c, usage("--fix is for `wirespeed check DEV`")
+	case c.command != "sweep" && slices.ContainsFunc(sweepFlags, fs.Changed):
+		return c, usage("--%s is for `wirespeed sweep`", sweepFlags[slices.IndexFunc(sweepFlags, fs.Changed)])
 	case c.run.Lab && c.run.Rx != "":
 		return c, usage("--rx %s needs a device to send from: wirespeed run DEV --rx %[1]s (the lab has a receiver of its own)", c.run.Rx)
 	case c.command == "console" && (fs.Changed("format") || c.script == "-"):
 		return c, usage("--format, and --script from stdin, are for `wirespeed run`")
 	case c.command != "console" && fs.Changed("hz"):
 		return c, usage("--hz is for the console: use --interval")
+	case c.command == "sweep":
+		return c, c.checkSweep(fs)
 	}
 	return c, nil
 }
+
+// sweepFlags are the options of sweep alone.
+var sweepFlags = []string{"knob", "from", "to", "step", "dwell", "direction", "bisect", "output"}
 
 // noOptions refuses every option.
 func noOptions(fs *pflag.FlagSet, command string) (err error) {
@@ -472,6 +521,15 @@ func (c *commandLine) flags() *pflag.FlagSet {
 	fs.StringVar(&c.run.Rx, "rx", "", "the receiving `DEV`ice: its address is the default dst-mac")
 	fs.StringVar(&c.report.Format, "format", "line", "`FORMAT` of the output of run: "+strings.Join(report.Formats, ", "))
 	fs.Float64Var(&c.console.Rate, "hz", 4, "`N` looks a second of the console, at most 20")
+	fs.StringVar(&c.sweep.Knob, "knob", "", "sweep: the `KNOB` that is turned")
+	fs.StringVar(&c.sweep.From, "from", "", "sweep: the `VALUE` it begins with")
+	fs.StringVar(&c.sweep.To, "to", "", "sweep: the `VALUE` it ends with")
+	fs.StringVar(&c.sweep.Step, "step", "", "sweep: from `VALUE` to value (default: some 40 to 64 values, finer where something is found)")
+	c.sweep.Dwell = knob.DefaultDwell
+	fs.Var(duration(&c.sweep.Dwell, knob.LeastDwell), "dwell", "sweep: time at each value (default 1s)")
+	fs.StringVar(&c.sweep.Direction, "direction", "", "sweep: `WAY` through the values: up, down, or updown (hysteresis)")
+	fs.BoolVar(&c.sweep.Bisect, "bisect", false, "sweep: find the edge of a regime by halving, in few steps")
+	fs.StringVar(&c.output, "output", "", "sweep: write to `FILE` instead of stdout (its ending .json, .csv or .svg is the format)")
 	fs.BoolVar(&c.fix, "fix", false, "check: mend what can be, and leave it so (`wirespeed restore` undoes it)")
 	fs.BoolVar(&c.run.Keep, "keep", false, "leave what was changed on the device as it is (`wirespeed restore` takes it back)")
 	fs.BoolVar(&c.run.DryRun, "dry-run", false, "list what would be changed on the device, change nothing, and end")
@@ -522,7 +580,9 @@ func (c commandLine) options() (o control.Options, err error) {
 			return o, err
 		}
 		o.Settings = slices.Concat(p.Knobs, c.run.Settings)
-		o.Script = p.Steps
+		if c.command != "sweep" { // its own way through the knobs
+			o.Script = p.Steps
+		}
 	}
 	name, file := c.script, os.Stdin
 	switch name {
@@ -559,10 +619,9 @@ func help() string {
   wirespeed run [DEV]         the same without a screen: lines on stdout until --duration, --count or a signal
   wirespeed check [DEV]       is machine (and device) set up to send at wirespeed? exit code 0 yes, 1 something to mend
   wirespeed restore [DEV]     put back what sessions that were killed, or ended with --keep, have left changed
+  wirespeed sweep [DEV] --knob K --from A --to B    turn a knob through its values, and name where pps changes
   wirespeed presets [NAME]    list the presets, or print one as TOML
   wirespeed --help, --version
-
-Not in this version yet: ` + strings.Join(later, ", ") + `.
 
 Options, knobs first (also lines of a script, keys of a preset and, in the console, after ":"):
 

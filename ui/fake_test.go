@@ -254,7 +254,7 @@ func (f *fakeRun) view(fresh bool) *control.View {
 	}
 	if n := len(f.marks); n >= 2 {
 		a, b := f.marks[n-2], f.marks[n-1]
-		v.Diff = &meter.Diff{A: a, B: b, NS: a.MeanNS - b.MeanNS, CI95: 0.2, OK: true, CIOK: true, Real: true}
+		v.Diff = &control.Comparison{Diff: meter.Diff{A: a, B: b, NS: a.MeanNS - b.MeanNS, CI95: 0.2, OK: true, CIOK: true, Real: true}}
 	}
 	return v
 }

@@ -138,7 +138,7 @@ func TestResultIsPrinted(t *testing.T) {
 	var out bytes.Buffer
 	printResult(&out, control.Summary{
 		Result: "Result: OK: 1(c1+d0) usec, 1 (60byte,0frags)\n  1pps 0Mb/sec (480bps) errors: 0",
-		Marks:  []meter.Epoch{a, b}, Diff: &meter.Diff{A: a, B: b, NS: 30.456, CI95: 0.2, OK: true, CIOK: true, Real: true},
+		Marks:  []meter.Epoch{a, b}, Diff: &control.Comparison{Diff: meter.Diff{A: a, B: b, NS: 30.456, CI95: 0.2, OK: true, CIOK: true, Real: true}},
 	})
 	want := `Result: OK: 1(c1+d0) usec, 1 (60byte,0frags)
   1pps 0Mb/sec (480bps) errors: 0

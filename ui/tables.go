@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"wirespeed/engine"
-	"wirespeed/engine/meter"
 	"wirespeed/ui/control"
 )
 
@@ -247,7 +246,7 @@ func (m *model) markRows(w int) []string {
 const markWidth = 40
 
 // diffText says what two marks differ by.
-func diffText(d *meter.Diff, plusMinus string) string {
+func diffText(d *control.Comparison, plusMinus string) string {
 	if d == nil {
 		return ""
 	}

@@ -69,6 +69,22 @@ func Changes(x, y []float64) []Change {
 	return found
 }
 
+// Visible is how large a step must be, in the units of y, for Changes to find it in half of all places of this row; ok is false where none is
+// looked for.
+func Visible(x, y []float64) (step float64, ok bool) {
+	r := newRow(x, y)
+	if len(r.y) < LeastPoints {
+		return 0, false
+	}
+	var steps []float64
+	for k, j := range r.jumps {
+		if j.spread > 0 {
+			steps = append(steps, threshold(len(r.y))*r.noise(k))
+		}
+	}
+	return median(steps), true
+}
+
 // row is the measurements in which changes are looked for.
 type row struct {
 	x, y  []float64

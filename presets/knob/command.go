@@ -22,6 +22,8 @@ const (
 	DoPreset  Verb = "preset"
 	DoSave    Verb = "save"
 	DoNIC     Verb = "nic"
+	DoSweep   Verb = "sweep"
+	DoDiff    Verb = "diff"
 	DoHelp    Verb = "help"
 	DoQuit    Verb = "quit"
 )
@@ -31,9 +33,11 @@ type Command struct {
 	Verb    Verb
 	Knob    string        // of DoSet, and of DoHelp where one was asked for (it may name a command there)
 	Value   string        // of DoSet
-	Name    string        // of DoMark ("" takes the next letter), DoPreset, DoSave and DoNIC
+	Name    string        // of DoMark ("" takes the next letter), DoPreset, DoSave and DoNIC; of DoDiff, "" for the last two marks
+	Other   string        // of DoDiff
 	Replace bool          // of DoSave: put it in the place of an older preset of that name
 	Wait    time.Duration // of DoWait
+	Sweep   Sweep         // of DoSweep
 	Line    string        // as it was written, comment and outer blanks left out
 }
 
@@ -51,6 +55,8 @@ func Usages() []Usage {
 		{DoStart, "start", "send"},
 		{DoStop, "stop", "stop sending"},
 		{DoMark, "mark [NAME]", "keep the present epoch by name; two marks give their difference in ns per packet"},
+		{DoDiff, "diff [A B]", "the difference of two marks or epochs in ns per packet, whether it is real, and which knobs differ"},
+		{DoSweep, "sweep KNOB FROM..TO [step S] [dwell TIME] [down or updown] [bisect]", "turn a knob through its values, and name where pps changes; sweep stop ends it"},
 		{DoReset, "reset", "begin the statistics anew"},
 		{DoWait, "wait TIME", "let time pass before the next line of a script: 5s, 500ms, 1m30s"},
 		{DoPreset, "preset NAME", "turn the knobs of a preset and go through its steps"},
@@ -63,7 +69,6 @@ func Usages() []Usage {
 
 // elsewhere are words that an operator may well try, with what to do instead.
 var elsewhere = map[string]string{
-	"sweep":    "sweep is not built yet: turn the knob, or write a script of its values with wait between them",
 	"kick":     "kick is not built yet",
 	"stream":   "streams are not built yet: there is one, of the knobs size, dst-ip and so on",
 	"flows":    "flows are not built yet: there is one flow for each queue",
@@ -117,6 +122,10 @@ func ParseLine(line string) (Command, error) {
 		return c, nil
 	case DoSave:
 		return parseSave(c, args)
+	case DoSweep:
+		return parseSweep(c, args)
+	case DoDiff:
+		return parseDiff(c, args)
 	case DoNIC:
 		if len(args) != 1 || args[0] != "diff" {
 			return Command{}, usage("nic needs a word: %s", form(DoNIC))

@@ -74,7 +74,6 @@ func TestParseLineErrors(t *testing.T) {
 		{"help on nothing", "help brust", `no help on "brust": did you mean burst?`},
 		{"help too much", "help rate size", `help: "size" is too much: help [KNOB]`},
 		{"a mark's name", "mark " + strings.Repeat("x", 41), "mark: a name has at most 40 characters"},
-		{"sweep", "sweep size 60..128", "sweep is not built yet: turn the knob, or write a script of its values with wait between them"},
 		{"a knob of the device without its member", "xps 0", "xps is for a queue: xps[0] 0-1"},
 		{"nic without a word", "nic", "nic needs a word: nic diff"},
 		{"an option", "duration 5s", "the duration is an option: start with --duration 10s, or write wait 10s and quit in a script"},

@@ -20,20 +20,20 @@ const asItIs = "as it is"
 // device are the knobs of the NIC that are looked for on every device, in the order of the panel.
 var device = []Knob{
 	pauseKnob,
-	setting("rings.tx", "a number to the device's largest", "descriptors of each transmit queue's ring"),
-	setting("rings.rx", "a number to the device's largest", "descriptors of each receive queue's ring"),
-	setting("coalesce.tx-usecs", "microseconds", "microseconds a transmit interrupt may wait"),
-	setting("coalesce.tx-frames", "frames", "frames a transmit interrupt may wait for"),
-	setting("coalesce.rx-usecs", "microseconds", "microseconds a receive interrupt may wait"),
-	setting("coalesce.rx-frames", "frames", "frames a receive interrupt may wait for"),
+	ordered(setting("rings.tx", "a number to the device's largest", "descriptors of each transmit queue's ring")),
+	ordered(setting("rings.rx", "a number to the device's largest", "descriptors of each receive queue's ring")),
+	ordered(setting("coalesce.tx-usecs", "microseconds", "microseconds a transmit interrupt may wait")),
+	ordered(setting("coalesce.tx-frames", "frames", "frames a transmit interrupt may wait for")),
+	ordered(setting("coalesce.rx-usecs", "microseconds", "microseconds a receive interrupt may wait")),
+	ordered(setting("coalesce.rx-frames", "frames", "frames a receive interrupt may wait for")),
 	setting("coalesce.adaptive-tx", "`on`, `off`", "whether the driver chooses the transmit times itself", "on", "off"),
 	setting("coalesce.adaptive-rx", "`on`, `off`", "whether the driver chooses the receive times itself", "on", "off"),
 	setting("channels", "`combined N`, `rx N tx N`, or N", "queues that the device has in use"),
 	setting("qdisc", "`default`, `noqueue`, `mq`, `pfifo limit N`, `fq_codel`, `fq`, `tbf rate R` ...", "root qdisc: what queues frames on the qdisc path",
 		"default", "noqueue", "mq", "pfifo_fast", "fq_codel", "fq"),
 	irqKnob,
-	setting("mtu", "bytes", "longest payload of a frame, in bytes"),
-	setting("txqueuelen", "frames", "frames that a qdisc without a limit of its own holds"),
+	ordered(setting("mtu", "bytes", "longest payload of a frame, in bytes")),
+	ordered(setting("txqueuelen", "frames", "frames that a qdisc without a limit of its own holds")),
 	setting("governor", "one that the machine has", "how the CPUs choose their frequency (cpufreq), all of them"),
 }
 
@@ -59,7 +59,7 @@ var kinds = []kind{
 func Families() []Knob {
 	var list []Knob
 	for _, f := range kinds {
-		list = append(list, Knob{Name: f.form, Group: NICGroup, Help: f.help, Default: asItIs, Values: f.values, Family: true})
+		list = append(list, Knob{Name: f.form, Group: NICGroup, Help: f.help, Default: asItIs, Values: f.values, Family: true, Numeric: strings.HasPrefix(f.form, "bql.")})
 	}
 	return list
 }
@@ -69,7 +69,7 @@ func member(name string) (Knob, bool) {
 	for _, f := range kinds {
 		if f.match.MatchString(name) {
 			k := setting(name, f.values, f.help, f.words...)
-			k.Family = true
+			k.Family, k.Numeric = true, strings.HasPrefix(name, "bql.")
 			return k, true
 		}
 	}
@@ -111,6 +111,12 @@ func setting(name, values, help string, words ...string) Knob {
 }
 
 const unknown = "-"
+
+// ordered marks a knob as one of numbers, which can be swept.
+func ordered(k Knob) Knob {
+	k.Numeric = true
+	return k
+}
 
 // pauseKnob is flow control. Drivers take more forms than a key should walk through.
 var pauseKnob = setting("pause", "`off`, `rx`, `tx`, `rx+tx`, `autoneg`",

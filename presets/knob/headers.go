@@ -30,7 +30,7 @@ var headers = []Knob{
 	port("dst-port", "destination UDP port", func(c *engine.Config) *uint16 { return &c.Frame.DstPort }),
 	port("src-port", "source UDP port", func(c *engine.Config) *uint16 { return &c.Frame.SrcPort }),
 	{
-		Name: "vlan", Group: Headers,
+		Name: "vlan", Group: Headers, Numeric: true,
 		Help:    "identifier of an 802.1Q tag",
 		Default: "`none`", Values: "`none`, or 1 to 4094",
 		words: []string{"none"},
@@ -138,7 +138,7 @@ func ip(name, help, dflt string, at func(*engine.Config) (mine, other *netip.Add
 // port declares a UDP port.
 func port(name, help string, at func(*engine.Config) *uint16) Knob {
 	return Knob{
-		Name: name, Group: Headers, Help: help, Default: strconv.Itoa(defaultPort), Values: "0 to 65535",
+		Name: name, Group: Headers, Numeric: true, Help: help, Default: strconv.Itoa(defaultPort), Values: "0 to 65535",
 		get: func(b *Bench) string { return strconv.Itoa(int(*at(&b.Config))) },
 		set: func(b *Bench, text string) error {
 			n, err := number(name, text, 0, 65535)

@@ -89,6 +89,14 @@ func Rehearse(b *Bench, steps []Step, load func(name string) ([]Setting, []Step,
 
 // rehearse turns the knob of a command on a bench that nobody else has.
 func (c Command) rehearse(try *Bench) error {
+	if c.Verb == DoSweep && !c.Sweep.Stop {
+		k, err := Find(c.Sweep.Knob)
+		if err != nil {
+			return err
+		}
+		_, err = k.Axis(try, c.Sweep.From, c.Sweep.To, c.Sweep.Step)
+		return err
+	}
 	if c.Verb != DoSet {
 		return nil
 	}

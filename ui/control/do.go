@@ -23,19 +23,41 @@ func (r *Run) Do(line string) (said string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if c.Verb == knob.DoWait {
+	switch c.Verb {
+	case knob.DoWait:
 		return "", usage("wait is for scripts: there is nothing that comes after")
+	case knob.DoSweep:
+		return r.startSweep(c.Sweep)
 	}
-	return r.carryOut(c)
+	return r.carryOut(r.life, c)
 }
 
 // carryOut does what one command says; wait is the script's own.
-func (r *Run) carryOut(c knob.Command) (string, error) {
+func (r *Run) carryOut(ctx context.Context, c knob.Command) (string, error) {
 	switch c.Verb {
+	case knob.DoSweep:
+		if c.Sweep.Stop {
+			return r.StopSweep()
+		}
+		s, err := r.Sweep(ctx, c.Sweep)
+		if s != nil {
+			r.logSweep(s)
+		}
+		if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+			err = nil // somebody said sweep stop: the script goes on
+		}
+		return "", err
 	case knob.DoSet:
 		return r.turn(c.Knob, c.Value)
 	case knob.DoMark:
 		return r.Mark(c.Name)
+	case knob.DoDiff:
+		c, err := r.Compare(c.Name, c.Other)
+		if err != nil {
+			return "", err
+		}
+		r.log.add("", c.String())
+		return c.String(), nil
 	case knob.DoStart:
 		return "sending", r.Start()
 	case knob.DoStop:
@@ -104,6 +126,7 @@ func (r *Run) turnHeld(name, value string) (string, error) {
 		}
 	}
 	r.log.add(name, said)
+	r.turnedByHand()
 	r.changed(name + " " + now)
 	return said, nil
 }
@@ -118,8 +141,16 @@ func (r *Run) turnAll(label string, settings []Setting) error {
 		return err
 	}
 	r.log.add("", label)
+	r.turnedByHand()
 	r.changed(label)
 	return nil
+}
+
+// turnedByHand counts the operator's turns: a sweep under way ends by one.
+func (r *Run) turnedByHand() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turns++
 }
 
 // apply puts a configuration into effect. Samples under way are mixed from before the change on, so that none in which it fell slips
@@ -214,8 +245,8 @@ func (r *Run) playSteps(ctx context.Context, steps []Step) bool {
 			return false
 		}
 		r.catchUp()
-		if _, err := r.carryOut(s.Command); err != nil {
-			if !errors.Is(err, ErrQuit) {
+		if _, err := r.carryOut(ctx, s.Command); err != nil {
+			if !errors.Is(err, ErrQuit) && !errors.Is(err, context.Canceled) {
 				r.fail(knob.At(s.Where, err))
 			}
 			return false

@@ -25,7 +25,10 @@ type epochs struct {
 	shown  meter.Line    // as of the last sample that belonged to an epoch
 	past   []meter.Epoch // closed ones with samples, oldest first
 	marks  []meter.Epoch
-	diff   *meter.Diff
+	diff   *Comparison // of the last two marks
+
+	around   map[int]circumstance    // of the epochs, by number
+	markedIn map[string]circumstance // of the marks, by name
 }
 
 // begin closes the present epoch and begins another, named by what began it. A turn soon after another belongs to it, and any change to
@@ -60,7 +63,7 @@ func (e *epochs) close() {
 
 // restart forgets all epochs but the marks and begins anew, with the number after last.
 func (e *epochs) restart(label string, last int) {
-	*e = epochs{number: last, marks: e.marks, diff: e.diff}
+	*e = epochs{number: last, marks: e.marks, diff: e.diff, markedIn: e.markedIn}
 	e.begin(label, false)
 }
 
@@ -111,8 +114,9 @@ func (e *epochs) mark(name string) meter.Epoch {
 	p.Mark = name
 	marks := slices.DeleteFunc(slices.Clone(e.marks), func(m meter.Epoch) bool { return m.Mark == name })
 	e.marks = append(marks, p)
+	e.keepAround(p)
 	if n := len(e.marks); n >= 2 {
-		d := meter.Compare(e.marks[n-2], e.marks[n-1])
+		d := e.compare(e.marks[n-2], e.marks[n-1])
 		e.diff = &d
 	}
 	return p

@@ -31,6 +31,9 @@ type world struct {
 	others  uint64 // frames of others on the device
 	missed  uint64
 
+	cost func(c engine.Config, asked float64) float64 // pps that leave of those asked (0: max); nil: all, or the world's own
+	tail func(c engine.Config) uint64                 // frames that wait in the qdisc; nil: none
+
 	ifb    bool // the device counts nothing as transmitted
 	coarse time.Duration
 	shown  uint64 // by a coarse device
@@ -110,9 +113,15 @@ func (w *world) step() {
 
 // rate is what the configuration asks, or the world's own for max.
 func (w *world) rate() float64 {
+	asked := 0.0
 	if r, err := w.cfg.Rate.PPS(w.cfg.Frame.Size, w.dev); err == nil && r != nil {
-		f, _ := r.Float64()
-		return f
+		asked, _ = r.Float64()
+	}
+	switch {
+	case w.cost != nil:
+		return w.cost(w.cfg, asked)
+	case asked > 0:
+		return asked
 	}
 	return w.pps
 }
@@ -270,7 +279,13 @@ func (w fakeDevice) Qdisc() (nic.Qdisc, error) {
 	if w.qdisc == nil {
 		return nic.Qdisc{}, nic.ErrNotSupported
 	}
-	return *w.qdisc, nil
+	q := *w.qdisc
+	if w.tail != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		q.BacklogPackets = w.tail(w.cfg)
+	}
+	return q, nil
 }
 
 func (w fakeDevice) QueueBytes() ([]uint64, error) {

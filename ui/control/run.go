@@ -109,6 +109,10 @@ type Run struct {
 	panel     panel
 	history   []Point
 	turned    string // what changed since the last tick: a mark in the charts
+	turns     int    // of knobs by the operator
+	apart     string // what goes on whose samples belong to no epoch: a sweep, a kick; "" nothing
+	sweep     *Sweep // the one under way or the last one
+	endSweep  func() // nil where none is under way
 }
 
 // spawn starts a goroutine that Close waits for.

@@ -24,7 +24,7 @@ type Summary struct {
 	Errors        uint64
 	Epochs        []meter.Epoch
 	Marks         []meter.Epoch
-	Diff          *meter.Diff
+	Diff          *Comparison
 	Result        string // two lines, "\n" between
 	Err           error  // why it failed
 }

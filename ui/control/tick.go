@@ -70,7 +70,7 @@ func (r *Run) observe() look {
 		r.loss.watch(now)
 	}
 	r.instant = r.sample(r.fast, now)
-	if !r.fast.mixed && r.belongs(r.fast.from, now) {
+	if !r.fast.mixed && r.apart == "" && r.belongs(r.fast.from, now) {
 		r.instant.Epoch = r.epochs.number
 	}
 	if r.running() {
@@ -109,8 +109,9 @@ func (r *Run) sampleLine(now look) {
 		return
 	}
 	s := r.sample(r.line, now)
-	if s.Valid && !r.line.mixed && r.belongs(r.line.from, now) {
+	if s.Valid && !r.line.mixed && r.apart == "" && r.belongs(r.line.from, now) {
 		r.epochs.add(&s)
+		r.note(s, "")
 	}
 	r.last, r.fresh = s, true
 	r.line.next(now)
@@ -157,6 +158,7 @@ func (r *Run) view(now look) *View {
 		Log:           r.log.events(),
 		History:       slices.Clip(r.history),
 		Overhead:      r.over.share,
+		Sweep:         r.sweep,
 		Quit:          r.quit,
 	}
 	r.fresh = false

@@ -25,7 +25,7 @@ type View struct {
 	Epoch  meter.Epoch // the present one
 	Epochs []meter.Epoch
 	Marks  []meter.Epoch
-	Diff   *meter.Diff // of the last two marks
+	Diff   *Comparison // of the last two marks
 
 	Ladder        Ladder
 	Missed        uint64
@@ -40,6 +40,7 @@ type View struct {
 	Log           []Event // newest last, bounded
 	History       []Point // for the charts, oldest first, bounded
 	Quit          bool    // a line of a script said so
+	Sweep         *Sweep  // under way, or the last one; nil before the first
 	Overhead      float64 // CPU share of the process apart from its workers, -1 unknown
 }
 

@@ -153,6 +153,16 @@ type (
 		CI95NS *float64 `json:"ci95_ns"`
 		Real   bool     `json:"real"`
 		Text   string   `json:"text"`
+
+		Knobs   []knobDiffJSON `json:"knobs"`    // that differ
+		RegimeA *string        `json:"regime_a"` // that ruled most of the samples
+		RegimeB *string        `json:"regime_b"`
+	}
+
+	knobDiffJSON struct {
+		Knob string `json:"knob"`
+		A    string `json:"a"`
+		B    string `json:"b"`
 	}
 )
 
@@ -261,13 +271,23 @@ func newSummary(s control.Summary, at time.Time) summaryJSON {
 		Ladder: newLadder(s.Ladder), Missed: s.Missed, LostNoCarrier: s.LostNoCarrier, AvgPPS: s.AvgPPS,
 		StdDevNS: known(s.StdDevNS, true), Errors: s.Errors, Epochs: newEpochs(s.Epochs), Marks: newEpochs(s.Marks), Result: s.Result,
 	}
-	if d := s.Diff; d != nil {
-		o.Diff = &diffJSON{
-			A: d.A.Mark, B: d.B.Mark, NS: known(d.NS, d.OK), CI95NS: known(d.CI95, d.CIOK), Real: d.Real, Text: d.String(),
-		}
+	if s.Diff != nil {
+		o.Diff = newDiff(*s.Diff)
 	}
 	if s.Err != nil {
 		o.Error = word(s.Err.Error())
+	}
+	return o
+}
+
+// newDiff is a comparison as an object.
+func newDiff(d control.Comparison) *diffJSON {
+	o := &diffJSON{
+		A: d.A.Mark, B: d.B.Mark, NS: known(d.NS, d.OK), CI95NS: known(d.CI95, d.CIOK), Real: d.Real, Text: d.String(),
+		Knobs: []knobDiffJSON{}, RegimeA: word(d.RegimeA), RegimeB: word(d.RegimeB),
+	}
+	for _, k := range d.Knobs {
+		o.Knobs = append(o.Knobs, knobDiffJSON{k.Name, k.A, k.B})
 	}
 	return o
 }

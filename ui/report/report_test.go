@@ -133,7 +133,7 @@ func summary() control.Summary {
 	return control.Summary{
 		Elapsed: 3500 * time.Millisecond, TxPackets: 997, TxSource: "device", RxPackets: ptr(uint64(996)), Ladder: view(1, 1e6).Ladder,
 		Missed: 3, LostNoCarrier: ptr(uint64(4)), AvgPPS: 1e6, StdDevNS: math.NaN(), Errors: 5, Epochs: []meter.Epoch{a, b},
-		Marks: []meter.Epoch{a}, Diff: &d, Result: "Result: OK: 3500000(c3500000+d0) usec, 997 (60byte,0frags)\n  284pps 0Mb/sec (136320bps) errors: 5",
+		Marks: []meter.Epoch{a}, Diff: &control.Comparison{Diff: d}, Result: "Result: OK: 3500000(c3500000+d0) usec, 997 (60byte,0frags)\n  284pps 0Mb/sec (136320bps) errors: 5",
 	}
 }
 
