@@ -139,8 +139,7 @@ func TestSweepDoesNotTakeADriftForACliff(t *testing.T) {
 // shaped is a link of 300 Mbit/s behind a qdisc: 446,428 frames of 60 bytes.
 func shaped(w *world, o *Options) {
 	const most = 3e8 / 8 / 84
-	o.Link = 3e8
-	o.Settings = append(o.Settings, Setting{Knob: "path", Value: "qdisc"})
+	o.Settings = append(o.Settings, Setting{Knob: "path", Value: "qdisc"}, Setting{Knob: "link", Value: "300Mbit"})
 	w.cost = noisy(0.0001, func(engine.Config) float64 { return 1e9 / most })
 	w.tail = func(c engine.Config) uint64 {
 		if r, err := c.Rate.PPS(c.Frame.Size, w.dev); err == nil && r != nil {
