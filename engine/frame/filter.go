@@ -39,10 +39,22 @@ func Filter(specs []Spec) ([]bpf.RawInstruction, error) {
 		return nil, errors.New("filter: no stream to look for")
 	}
 	var order []match
+	var prog []bpf.Instruction
 	ports := make(map[match][]uint32)
 	for _, s := range specs {
-		if err := s.Validate(); err != nil {
+		if err := s.Validate(); err != nil && s.Pattern == nil {
 			return nil, fmt.Errorf("filter: %w", err)
+		}
+		if !s.simple() {
+			p := s.Pattern
+			if p == nil {
+				p = s.pattern()
+			}
+			if p == nil {
+				return nil, fmt.Errorf("filter: %s: %w", s.kind(), ErrNoMarks)
+			}
+			prog = append(prog, p.block()...)
+			continue
 		}
 		m := match{s.SrcMAC, string(s.SrcIP.AsSlice()), string(s.DstIP.AsSlice()), s.VLAN, s.HasHeader()}
 		if _, ok := ports[m]; !ok {
@@ -53,7 +65,6 @@ func Filter(specs []Spec) ([]bpf.RawInstruction, error) {
 		}
 	}
 
-	var prog []bpf.Instruction
 	for _, m := range order {
 		for some := range slices.Chunk(ports[m], maxPorts) {
 			prog = append(prog, m.block(some)...)

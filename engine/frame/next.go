@@ -51,7 +51,7 @@ func (f *Field) Value(n uint64) uint64 {
 		}
 		return f.Values[n]
 	case Random:
-		return f.From + spread(Mix(f.Seed, n), f.To-f.From)
+		return f.From + spread(Mix64(f.Seed, n), f.To-f.From)
 	}
 	moved := f.moved(n)
 	if f.Op == Decrement {
@@ -83,14 +83,14 @@ func (f *Field) noise(b []byte, n uint64) {
 	words := uint64(len(b)+7) / 8
 	var w [8]byte
 	for i := range words {
-		binary.BigEndian.PutUint64(w[:], Mix(f.Seed, n*words+i))
+		binary.BigEndian.PutUint64(w[:], Mix64(f.Seed, n*words+i))
 		copy(b[8*i:], w[:])
 	}
 }
 
-// Mix is number n of the sequence of random numbers of a seed: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+// Mix64 is number n of the sequence of random numbers of a seed: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
 // 2014), which can be entered anywhere.
-func Mix(seed, n uint64) uint64 {
+func Mix64(seed, n uint64) uint64 {
 	z := seed + (n+1)*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

@@ -39,6 +39,14 @@ func BpsL2(pps float64, size int) float64 { return pps * 8 * float64(L(size)) }
 // MinSize is the smallest size for frames with the layers of s: 60, or more where the headers need it. s.Size does not matter.
 func MinSize(s Spec) int { return max(Smallest, s.headers()) }
 
+// Least is the size of the smallest frames of s.
+func (s Spec) Least() int {
+	if s.Sizes != nil {
+		return s.Sizes.Least()
+	}
+	return s.Size
+}
+
 // MaxSize is the largest size that an MTU allows: the Ethernet header comes on top, and a VLAN tag (0: none) too, because the kernel
 // does not count it (packet_snd in net/packet/af_packet.c).
 func MaxSize(mtu int, vlan uint16) int {

@@ -5,10 +5,10 @@ import "encoding/binary"
 // MaxSegments is how many frames the kernel cuts a UDP super-frame into at most (UDP_MAX_SEGMENTS, include/linux/udp.h).
 const MaxSegments = 128
 
-// The longest IP packet, and the longest super-frame: a packet like others until it is cut, with its Ethernet header and a VLAN tag.
+// The longest IP packet, and the longest super-frame: a packet like others until it is cut, with its Ethernet header and two VLAN tags.
 const (
 	maxPacket = 65535
-	MaxSuper  = maxPacket + ethernetLen + vlanLen
+	MaxSuper  = maxPacket + ethernetLen + 2*vlanLen
 )
 
 // Super is a Template's frames as one super-frame: the headers once, then the payloads of n frames, each with a pktgen header of its own. Whoever
