@@ -40,9 +40,8 @@ func Build(s Spec) (Template, error) {
 	if s.Proto == ARP {
 		return t, nil
 	}
-	if s.Proto == UDP {
-		t.UDPSum = s.l4() + 6
-	}
+	sums := s.sums()
+	t.UDPSum = sums[len(sums)-1].At
 	if !s.v6() {
 		t.IPID, t.IPSum = s.l3()+4, s.l3()+10
 	}
@@ -53,7 +52,7 @@ func Build(s Spec) (Template, error) {
 		}
 	}
 	// What varies begins with its first value, and the checksums with it.
-	first := Packet{Bytes: t.Bytes, Fields: s.fields(), Sums: s.sums()}
+	first := Packet{Bytes: t.Bytes, Fields: s.fields(), Sums: sums}
 	if len(first.Fields) > 0 {
 		first.Next(t.Bytes, 0)
 	}

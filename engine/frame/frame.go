@@ -59,7 +59,7 @@ type Template struct {
 
 	IPID   int // offset of the IPv4 identification (be16), -1 on IPv6
 	IPSum  int // offset of the IPv4 header checksum, -1 on IPv6
-	UDPSum int // offset of the UDP checksum
+	UDPSum int // offset of the checksum of UDP, TCP or ICMP, -1 without one
 	Header int // offset of the pktgen header (be32 magic, sequence, seconds, microseconds), -1 where the frame is too short for it
 	Worker int // offset of two bytes (be16) after the pktgen header for the number of the worker, -1 where they do not fit
 }
@@ -178,9 +178,9 @@ func (s Spec) headers() int {
 	return s.l4() + s.Proto.header()
 }
 
-// HasHeader says whether frames of s have room for the pktgen header, all of them; only UDP carries it.
+// HasHeader says whether frames of s have room for the pktgen header, all of them; ARP and raw bytes never have it.
 func (s Spec) HasHeader() bool {
-	return s.Proto == UDP && s.Hex == "" && s.Pattern == nil && s.Least() >= s.headers()+headerLen
+	return s.Proto != ARP && s.Hex == "" && s.Pattern == nil && s.Least() >= s.headers()+headerLen
 }
 
 // Plain says whether all frames of s are the same but for payload and IP ID: what can be cut from one super-frame.

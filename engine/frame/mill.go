@@ -83,9 +83,7 @@ func NewMill(s Spec, worker, workers int) (*Mill, error) {
 	if big.IPID >= 0 {
 		m.ipid, m.ipSum = big.IPID, 0
 	}
-	if s.Proto == UDP && len(sums) > 0 {
-		m.l4Sum = len(sums) - 1
-	}
+	m.l4Sum = len(sums) - 1
 	m.gears = gearsOf(fields, sums)
 	m.finish(sums, worker, workers)
 	return m, nil
@@ -157,12 +155,12 @@ func (m *Mill) choose() {
 // Size is the length in bytes of the next frame, without FCS.
 func (m *Mill) Size() int { return m.now.size }
 
-// L is that with FCS and padding.
-func (m *Mill) L() int { return L(m.now.size) }
+// Numbered says whether the next frame carries a sequence number.
+func (m *Mill) Numbered() bool { return m.now.stamped }
 
 // Put makes the next frame in b, of Size bytes. have says how many bytes in b are of an earlier frame of this mill, 0 for none; it returns how many are
-// now. at is the batch's, seq the number that the frame carries, and its lower half the IP ID, where it has these.
-func (m *Mill) Put(b []byte, have int, at *Moment, seq uint32) int {
+// now. at is the batch's, id the IP ID and seq the number that the frame carries, where it has these.
+func (m *Mill) Put(b []byte, have int, at *Moment, id uint16, seq uint32) int {
 	s := m.now
 	if m.packet != nil {
 		m.packet.Next(b, m.n)
@@ -181,8 +179,8 @@ func (m *Mill) Put(b []byte, have int, at *Moment, seq uint32) int {
 		m.gears[i].turn(b, m.n, total)
 	}
 	if m.ipid >= 0 {
-		binary.BigEndian.PutUint16(b[m.ipid:], uint16(seq))
-		total[m.ipSum] += uint32(uint16(seq))
+		binary.BigEndian.PutUint16(b[m.ipid:], id)
+		total[m.ipSum] += uint32(id)
 	}
 	if s.stamped {
 		h := b[m.header : m.header+headerLen]

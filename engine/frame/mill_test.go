@@ -40,13 +40,15 @@ func varied() map[string]Spec {
 			s.Vary.SrcMAC, s.Vary.DstMAC = up(0x020000000001, 0x0200000000ff), Range{On: true, Op: Random, From: 0x02_0000_0000_00, To: 0x02_ffff_ffff_ff}
 			s.Vary.VLAN = up(5, 20)
 		}),
-		"ttl and tos":   with(v4(60), func(s *Spec) { s.Vary.TTL, s.Vary.TOS = up(1, 64), up(0, 255) }),
-		"traffic class": with(v6(80), func(s *Spec) { s.Vary.TOS = up(0, 255) }),
-		"flows":         with(v4(60), func(s *Spec) { s.Flows, s.SrcPort = 1000, 20_000 }),
-		"flows, tcp":    with(v4(60), func(s *Spec) { s.Flows, s.Proto = 1000, TCP }),
-		"flows, icmp":   with(v4(60), func(s *Spec) { s.Flows, s.Proto = 1000, ICMP }),
-		"flows, icmpv6": with(v6(80), func(s *Spec) { s.Flows, s.Proto = 1000, ICMP }),
-		"flows, arp":    with(v4(60), func(s *Spec) { s.Flows, s.Proto, s.Vary.SrcMAC = 1000, ARP, up(0x020000000001, 0x020000000007) }),
+		"ttl and tos":        with(v4(60), func(s *Spec) { s.Vary.TTL, s.Vary.TOS = up(1, 64), up(0, 255) }),
+		"traffic class":      with(v6(80), func(s *Spec) { s.Vary.TOS = up(0, 255) }),
+		"flows":              with(v4(60), func(s *Spec) { s.Flows, s.SrcPort = 1000, 20_000 }),
+		"flows, tcp":         with(v4(60), func(s *Spec) { s.Flows, s.Proto = 1000, TCP }),
+		"flows, icmp":        with(v4(60), func(s *Spec) { s.Flows, s.Proto = 1000, ICMP }),
+		"tcp with a header":  with(v4(80), func(s *Spec) { s.Proto, s.Payload = TCP, "pattern" }),
+		"icmp with a header": with(v4(81), func(s *Spec) { s.Proto, s.Payload = ICMP, "random" }),
+		"flows, icmpv6":      with(v6(80), func(s *Spec) { s.Flows, s.Proto = 1000, ICMP }),
+		"flows, arp":         with(v4(60), func(s *Spec) { s.Flows, s.Proto, s.Vary.SrcMAC = 1000, ARP, up(0x020000000001, 0x020000000007) }),
 		"per flow": with(v4(60), func(s *Spec) {
 			s.Flows, s.Vary.DstIP = 12, Range{On: true, Op: Random, From: 5, To: 5_000_000, PerFlow: true}
 		}),
@@ -118,7 +120,7 @@ func TestMillMakesTheSameAsNext(t *testing.T) {
 					seq := uint32(65000 + i)
 					at := NewMoment(uint32(i), 999_999, uint16(worker))
 					size := m.Size()
-					have = m.Put(slot[:size], have, &at, seq)
+					have = m.Put(slot[:size], have, &at, uint16(seq), seq)
 					if want := long.frame(t, n, seq, uint32(i), 999_999, uint16(worker)); !bytes.Equal(slot[:size], want) {
 						t.Fatalf("frame %d:\n%x, want\n%x", n, slot[:size], want)
 					}
@@ -143,7 +145,7 @@ func TestFramesOfEveryKindDecode(t *testing.T) {
 			at := NewMoment(1, 2, 3)
 			for i := range uint32(100) {
 				b := make([]byte, m.Size())
-				m.Put(b, 0, &at, i)
+				m.Put(b, 0, &at, uint16(i), i)
 				p := gopacket.NewPacket(b, layers.LayerTypeEthernet, gopacket.DecodeOptions{})
 				if e := p.ErrorLayer(); e != nil {
 					t.Fatalf("frame %d: %v: %x", i, e.Error(), b)
@@ -187,7 +189,7 @@ func TestPacketMillMakesTheSameAsNext(t *testing.T) {
 		have := 0
 		for i := range 300 {
 			n := uint64(worker + i*workers)
-			have = m.Put(slot, have, &Moment{}, 1)
+			have = m.Put(slot, have, &Moment{}, 1, 1)
 			if p.Next(want, n); !bytes.Equal(slot, want) {
 				t.Fatalf("frame %d of %+v (fast %v):\n%x, want\n%x", n, p, m.packet == nil, slot, want)
 			}
@@ -251,7 +253,7 @@ func TestMillAllocatesNothing(t *testing.T) {
 		slot := make([]byte, 2000)
 		at := NewMoment(1, 2, 3)
 		have := 0
-		if n := testing.AllocsPerRun(1000, func() { have = m.Put(slot[:m.Size()], have, &at, 7) }); n != 0 {
+		if n := testing.AllocsPerRun(1000, func() { have = m.Put(slot[:m.Size()], have, &at, 7, 7) }); n != 0 {
 			t.Errorf("%s: %v allocations per frame", name, n)
 		}
 	}
@@ -282,7 +284,7 @@ func BenchmarkMill(b *testing.B) {
 			at := NewMoment(1, 2, 3)
 			have := 0
 			for i := range b.N {
-				have = m.Put(slot[:m.Size()], have, &at, uint32(i))
+				have = m.Put(slot[:m.Size()], have, &at, uint16(i), uint32(i))
 			}
 		})
 	}

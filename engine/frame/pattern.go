@@ -90,8 +90,10 @@ func (s Spec) pattern() *Pattern {
 	default:
 		forget(l3+2, 4) // length and ID
 	}
-	if s.Hex == "" && s.Proto == UDP {
-		forget(s.l4()+4, 2) // length
+	if s.Hex == "" && s.Proto != ARP {
+		if s.Proto == UDP {
+			forget(s.l4()+4, 2) // length
+		}
 		if s.HasHeader() {
 			forget(s.headers()+4, min(headerLen+workerLen, s.Size-s.headers())-4)
 		} else {

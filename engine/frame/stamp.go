@@ -54,7 +54,7 @@ type Stamp struct {
 }
 
 // Stamp prepares the frames of a batch: sec and usec are the time they carry (pktgen uses the Unix time, cut to 32 bits), worker is the
-// number of the sender.
+// number of the sender. Only frames of UDP are made so, and frames without a pktgen header; others are for a Mill.
 //
 // The template's checksums are those of its bytes with all changing fields zero. RFC 1624 (equation 3) takes HC' = ~(~HC + ~m + m'),
 // and with m = 0 that is ~(~HC + m'): the old sum need only be complemented once, and the new fields added.
