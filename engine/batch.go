@@ -41,9 +41,12 @@ func (w *worker) step(now int64) (read, until int64, err error) {
 		w.full.filled(now)
 		n = w.shared.claim(n)
 		w.ended = w.ended || n == 0
-		if w.kind == segmented {
+		switch {
+		case w.cur.source != nil:
+			n = w.fillMixed(n, now)
+		case w.kind == segmented:
 			n = w.fillSuper(n, now)
-		} else {
+		default:
 			n = w.fill(n, now)
 		}
 	}
@@ -71,6 +74,9 @@ func (w *worker) step(now int64) (read, until int64, err error) {
 // want is how many frames should leave now, at most a batch, and, when none, the time to look again.
 func (w *worker) want(now int64) (n int, until int64) {
 	p := w.cur
+	if p.timing != 0 {
+		return w.wantTimed(now)
+	}
 	if !p.paced {
 		w.ended = now >= p.end
 		if w.ended {
@@ -169,6 +175,7 @@ func (w *worker) fill(n int, now int64) int {
 	}
 	w.seq = seq
 	w.sent(n)
+	w.tally.measure(n, size)
 	return n
 }
 
@@ -200,6 +207,7 @@ func (w *worker) fillSuper(n int, now int64) int {
 	}
 	w.shared.unclaim(n - put)
 	w.sent(put)
+	w.tally.measure(put, len(p.template.Bytes))
 	return put
 }
 

@@ -61,6 +61,9 @@ const (
 // Config is everything an operator can set about the stream. It is an immutable value: change a copy and Apply it.
 type Config struct {
 	Frame   frame.Spec
+	Streams []Stream // several streams in the place of Frame; nil for Frame alone. Never changed in place
+	Load    *Load    // what a file holds, in the place of Frame and Streams; nil for none
+	Replay  Replay   // how Load's capture is sent
 	Rate    Rate
 	Burst   int // frames that leave back to back on the schedule
 	Path    Path
@@ -103,20 +106,7 @@ var (
 
 // Validate says in one line why cfg cannot run on dev, nil if it can. The error names what is wrong, the limit and the way out.
 func (cfg Config) Validate(dev Device) error {
-	f := cfg.Frame
-	if limit := frame.MaxSize(dev.MTU, f.VLAN); f.Size > limit {
-		return sizeError(f, dev, limit)
-	}
-	if least := frame.MinSize(f); f.Size < least {
-		return fmt.Errorf("size %d: the smallest frame with these headers has %d bytes (%d with FCS): set size %[2]d first", f.Size, least, frame.L(least))
-	}
-	if f.DstMAC == (frame.MAC{}) {
-		return fmt.Errorf("dst-mac is not set: give --dst-mac 02:00:00:00:00:01, or --rx DEV to send to that device")
-	}
-	if f.VLAN > MaxVLAN {
-		return fmt.Errorf("vlan %d: 1 to %d, or none", f.VLAN, MaxVLAN)
-	}
-	if err := f.Validate(); err != nil {
+	if err := cfg.validateContent(dev); err != nil {
 		return err
 	}
 	switch {
@@ -135,7 +125,7 @@ func (cfg Config) Validate(dev Device) error {
 				FormatCPUs(cfg.CPUs), cpu, FormatCPUs(dev.CPUs))
 		}
 	}
-	pps, err := cfg.Rate.PPS(f.Size, dev)
+	pps, err := cfg.PPS(dev)
 	switch {
 	case err != nil:
 		return err
@@ -148,14 +138,6 @@ func (cfg Config) Validate(dev Device) error {
 	return nil
 }
 
-func sizeError(f frame.Spec, dev Device, limit int) error {
-	tag := ""
-	if f.VLAN == 0 {
-		tag = fmt.Sprintf("; %d with a VLAN tag", frame.MaxSize(dev.MTU, 1))
-	}
-	return fmt.Errorf("size %d: the limit on %s is %d (MTU %d%s): ask for less, or raise the MTU", f.Size, dev.Name, limit, dev.MTU, tag)
-}
-
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -166,15 +148,17 @@ func plural(n int, what string) string {
 // Segmentable says whether bursts may become super-frames: there is something to cut, and the path leads through software that cuts it (the bypass
 // drops what software must cut, KERNEL.md).
 func (cfg Config) Segmentable() bool {
-	return cfg.Burst > 1 && cfg.Path == QdiscPath && cfg.Segment != SegmentOff && (cfg.Slot == SlotAuto || cfg.Slot == SlotSegmented)
+	return cfg.Burst > 1 && cfg.Path == QdiscPath && cfg.Segment != SegmentOff && (cfg.Slot == SlotAuto || cfg.Slot == SlotSegmented) && cfg.Uncut() == ""
 }
 
 // cpu is the CPU of a worker.
 func (cfg Config) cpu(worker int) int { return cfg.CPUs[worker%len(cfg.CPUs)] }
 
 // flow is the frame of a worker: its own source port where flows are spread.
-func (cfg Config) flow(worker int) frame.Spec {
-	f := cfg.Frame
+func (cfg Config) flow(worker int) frame.Spec { return cfg.offset(cfg.Frame, worker) }
+
+// offset is a worker's own version of a frame.
+func (cfg Config) offset(f frame.Spec, worker int) frame.Spec {
 	if worker < len(cfg.FlowOffsets) {
 		f.SrcPort += cfg.FlowOffsets[worker]
 	}

@@ -1,12 +1,17 @@
 package engine
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"wirespeed/engine/frame"
+)
 
 // counters are what a worker publishes, once per batch, in cache lines that nothing else writes. All are totals; times are ns.
 type counters struct {
 	_ [64]byte
 
 	ring, taken      atomic.Uint64
+	bytes, fcs       atomic.Uint64
 	asked, missed    atomic.Uint64
 	ringFull         atomic.Uint64
 	retries, errors  atomic.Uint64
@@ -22,6 +27,7 @@ type counters struct {
 // tally is the worker's own copy of its counters.
 type tally struct {
 	ring, taken      uint64
+	bytes, fcs       uint64 // of the frames in ring: without FCS, and with it and padding
 	asked, missed    uint64
 	ringFull         uint64
 	retries, errors  uint64
@@ -35,6 +41,8 @@ type tally struct {
 func (c *counters) publish(t *tally) {
 	c.ring.Store(t.ring)
 	c.taken.Store(t.taken)
+	c.bytes.Store(t.bytes)
+	c.fcs.Store(t.fcs)
 	c.user.Store(t.user)
 	c.kernel.Store(t.kernel)
 	c.kicks.Store(t.kicks)
@@ -60,10 +68,18 @@ func storeChanged(c *atomic.Uint64, v uint64) {
 	}
 }
 
+// measure books the lengths of n frames of one size.
+func (t *tally) measure(n, size int) {
+	t.bytes += uint64(n * size)
+	t.fcs += uint64(n * frame.L(size))
+}
+
 // add sums up tallies of workers that are over.
 func (t *tally) add(o *tally) {
 	t.ring += o.ring
 	t.taken += o.taken
+	t.bytes += o.bytes
+	t.fcs += o.fcs
 	t.asked += o.asked
 	t.missed += o.missed
 	t.ringFull += o.ringFull

@@ -3,12 +3,9 @@ package engine
 import (
 	"errors"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"wirespeed/engine/frame"
 )
 
 // Spawn starts every goroutine of this package. The program may replace it, before the first Engine is opened, by one that puts the NIC
@@ -34,6 +31,7 @@ type Engine struct {
 	sunk     uint64   // frames that sinks have dropped that are off again
 	queues   []*queue // opened and not yet used by a worker
 	serial   uint64   // of the last plan
+	sources  sources  // of the plans last compiled
 	probed   bool     // whether cuts is known
 	cuts     bool     // the kernel can cut super-frames on this device
 
@@ -78,6 +76,9 @@ func (e *Engine) Start(l Limit) error {
 		r.end = now + int64(l.Duration)
 	}
 	r.shared.clock, r.shared.carrier, r.shared.forgive = &e.clock, &e.carrier, &e.forgive
+	if n := e.cfg.count(e.dev); n > 0 && (l.Count == 0 || n < l.Count) {
+		l.Count = n
+	}
 	r.shared.limit(l.Count)
 	if err := e.openSuper(e.cfg, e.queues); err != nil {
 		return err
@@ -153,7 +154,7 @@ func (e *Engine) apply(cfg Config) error {
 
 // applyStream is apply for all but the sink.
 func (e *Engine) applyStream(cfg Config) error {
-	if cfg.Receive && e.receiver != nil {
+	if cfg.Counts() && e.receiver != nil {
 		if err := e.receiver.accept(cfg.flows()); err != nil { // before the first frame of that kind
 			return err
 		}
@@ -205,7 +206,7 @@ func (e *Engine) applyStream(cfg Config) error {
 
 // setReceiver opens or closes the receiver as cfg wants it.
 func (e *Engine) setReceiver(cfg Config) error {
-	switch want := cfg.Receive && e.rx != nil; {
+	switch want := cfg.Counts() && e.rx != nil; {
 	case want && e.receiver == nil:
 		r, err := openReceiver(*e.rx, &e.clock, cfg.flows())
 		if err != nil {
@@ -220,17 +221,6 @@ func (e *Engine) setReceiver(cfg Config) error {
 		return err
 	}
 	return nil
-}
-
-// flows are the frames of all workers.
-func (cfg Config) flows() []frame.Spec {
-	specs := make([]frame.Spec, 0, cfg.Queues)
-	for i := range cfg.Queues {
-		if f := cfg.flow(i); !slices.Contains(specs, f) {
-			specs = append(specs, f)
-		}
-	}
-	return specs
 }
 
 // SetCarrier tells the workers whether the link can carry frames; they see it with their next batch.

@@ -8,7 +8,7 @@ import (
 // follows is when the schedule of cfg begins that takes over from that of old at time now: not before old's last burst and one gap of the
 // new rate, so that a rate turned again and again never sends more than it says.
 func (cfg Config) follows(old Config, dev Device, r *run, now int64) (int64, error) {
-	pps, err := cfg.Rate.PPS(cfg.Frame.Size, dev)
+	pps, err := cfg.PPS(dev)
 	if err != nil || pps == nil || len(r.workers) == 0 {
 		return now, err
 	}

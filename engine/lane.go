@@ -26,11 +26,14 @@ type lane struct {
 	headSlot   int
 	tailSlot   int
 	content    []uint64 // what stands in a slot: serial of the plan, kind, frames
+	have       []int32  // bytes of that, where frames of one plan differ in length
 	refusals   int      // of the slot at tail
 	pending    bool     // the last slot posted waits for another kick
 }
 
-func newLane(r *tpacket.Ring) lane { return lane{ring: r, content: make([]uint64, r.Slots())} }
+func newLane(r *tpacket.Ring) lane {
+	return lane{ring: r, content: make([]uint64, r.Slots()), have: make([]int32, r.Slots())}
+}
 
 // key packs what stands in a slot into one word; the number of frames takes the lowest byte.
 func key(serial uint64, k kind, frames int) uint64 { return serial<<16 | uint64(k)<<8 | uint64(frames) }

@@ -6,7 +6,8 @@ import "wirespeed/engine/frame"
 type plan struct {
 	serial   uint64 // of all plans of an engine; slots remember which one filled them
 	template frame.Template
-	number   uint16 // of the worker, as frames carry it
+	source   *source // where frames come from when they are not all alike, in the place of template; nil otherwise
+	number   uint16  // of the worker, as frames carry it
 	cpu      int
 	path     Path
 	burst    uint64
@@ -15,6 +16,7 @@ type plan struct {
 	super    frame.Super // where kinds has segmented
 	segments int         // frames in a super-frame, at most
 
+	timing   float64 // a capture's own times, so many times as fast; 0 for a rate
 	paced    bool
 	schedule schedule // only when paced
 	bucket   bucket   // as it starts; the worker copies it
@@ -28,6 +30,7 @@ type shape struct {
 	slot        Slot
 	fast        bool // there is enough to send for a trial
 	cut         bool // bursts may be super-frames
+	content     uint64
 }
 
 // trialPPS is the slowest rate at which a trial is worth its time and cost of a few milliseconds of frames.
@@ -39,24 +42,21 @@ const breakEven = 4
 
 // compile makes the plan of one worker. origin is when the first burst of the stream is due; usable says whether the kernel can cut super-frames.
 func compile(cfg Config, dev Device, worker int, origin, end int64, usable bool) (*plan, error) {
-	spec := cfg.flow(worker)
-	t, err := frame.Build(spec)
-	if err != nil {
-		return nil, err
-	}
 	p := &plan{
-		template: t,
-		number:   uint16(worker),
-		cpu:      cfg.cpu(worker),
-		path:     cfg.Path,
-		burst:    uint64(cfg.Burst),
-		end:      end,
+		number: uint16(worker),
+		cpu:    cfg.cpu(worker),
+		path:   cfg.Path,
+		burst:  uint64(cfg.Burst),
+		end:    end,
 	}
-	pps, err := cfg.Rate.PPS(cfg.Frame.Size, dev)
+	pps, err := cfg.PPS(dev)
 	if err != nil {
 		return nil, err
 	}
 	fast := true
+	if cfg.timed() {
+		p.timing, pps = cfg.Replay.Timing, nil
+	}
 	if pps != nil {
 		pc := newPace(pps)
 		p.paced = true
@@ -65,9 +65,17 @@ func compile(cfg Config, dev Device, worker int, origin, end int64, usable bool)
 		f, _ := pps.Float64()
 		fast = f/float64(cfg.Queues) >= trialPPS
 	}
-	p.super = frame.NewSuper(spec, t)
-	p.segments = segmentsOf(cfg.Burst, p.super.Most)
-	p.shape = shape{cfg.Frame.Size, cfg.Burst, cfg.Path, cfg.Slot, fast, usable && cfg.Segmentable() && p.segments > 1}
+	if !cfg.mixed() {
+		spec := cfg.flow(worker)
+		if p.template, err = frame.Build(spec); err != nil {
+			return nil, err
+		}
+		if cfg.Uncut() == "" {
+			p.super = frame.NewSuper(spec, p.template)
+			p.segments = segmentsOf(cfg.Burst, p.super.Most)
+		}
+	}
+	p.shape = shape{cfg.Frame.Size, cfg.Burst, cfg.Path, cfg.Slot, fast, usable && cfg.Segmentable() && p.segments > 1, 0}
 	p.kinds = p.shape.kinds()
 	return p, nil
 }

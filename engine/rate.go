@@ -116,8 +116,10 @@ func (r Rate) IsMax() bool { return r.unit == unitMax }
 
 // PPS is the rate in frames per second, exactly, for frames of size bytes (without FCS) on dev; nil for max. A percentage of a speed that
 // is not known is an error that gives why and the way out.
-func (r Rate) PPS(size int, dev Device) (*big.Rat, error) {
-	perFrame := func(bytes int) *big.Rat { return big.NewRat(8*int64(bytes), 1) }
+func (r Rate) PPS(size int, dev Device) (*big.Rat, error) { return r.PPSOf(frame.OneSize(size), dev) }
+
+// PPSOf is PPS for frames of several lengths.
+func (r Rate) PPSOf(l frame.Lengths, dev Device) (*big.Rat, error) {
 	switch r.unit {
 	case unitMax:
 		return nil, nil
@@ -128,17 +130,17 @@ func (r Rate) PPS(size int, dev Device) (*big.Rat, error) {
 		return v.Inv(v), nil
 	case unitBitL1:
 		v := r.value()
-		return v.Quo(v, perFrame(frame.Wire(size))), nil
+		return v.Quo(v, l.WireBits()), nil
 	case unitBitL2:
 		v := r.value()
-		return v.Quo(v, perFrame(frame.L(size))), nil
+		return v.Quo(v, l.FrameBits()), nil
 	case unitPercent:
 		if dev.Speed == 0 {
 			return nil, fmt.Errorf("rate %s: no wirespeed to take a percentage of: %s: state it with --link 10Gbit, or use pps", r, dev.SpeedWhy)
 		}
 		v := r.value()
 		v.Mul(v, new(big.Rat).SetFrac(new(big.Int).SetUint64(dev.Speed), big.NewInt(100)))
-		return v.Quo(v, perFrame(frame.Wire(size))), nil
+		return v.Quo(v, l.WireBits()), nil
 	}
 	panic("engine: unknown rate unit")
 }

@@ -88,7 +88,7 @@ func alike(a, b frame.Spec) bool {
 	if a.HasHeader() != b.HasHeader() {
 		return false
 	}
-	a.Size, a.DstMAC = b.Size, b.DstMAC
+	a.Size, a.Sizes, a.DstMAC = b.Size, b.Sizes, b.DstMAC
 	return a == b
 }
 

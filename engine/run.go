@@ -23,6 +23,9 @@ type run struct {
 
 // compile makes the plans of all workers.
 func (e *Engine) compile(r *run, cfg Config, origin int64) ([]*plan, error) {
+	if err := e.source(r, cfg); err != nil {
+		return nil, err
+	}
 	plans := make([]*plan, cfg.Queues)
 	for i := range plans {
 		p, err := compile(cfg, e.dev, i, origin, r.end, e.cuts)
@@ -31,6 +34,7 @@ func (e *Engine) compile(r *run, cfg Config, origin int64) ([]*plan, error) {
 		}
 		e.serial++
 		p.serial = e.serial
+		p.source, p.shape.content = e.sources.list[i], e.sources.id
 		plans[i] = p
 	}
 	return plans, nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"wirespeed/engine/frame"
 	"wirespeed/engine/meter"
 )
 
@@ -31,6 +32,7 @@ type Snapshot struct {
 	Since    time.Duration // since the start of the run, to its end where it is over; 0 before the first
 	Ring     meter.Reading // frames put into the rings
 	Taken    meter.Reading // frames the kernel let go of
+	Sent     frame.Lengths // how long the frames in Ring are
 	Arrived  meter.Reading // frames the receiver counted; OK is false without a receiver
 	Asked    uint64        // frames the schedule called for until now
 	AskedOK  bool          // false while there is no schedule (rate max)
@@ -77,7 +79,7 @@ func (e *Engine) Snapshot(s *Snapshot) {
 	defer e.mu.Unlock()
 	workers := s.Workers[:0]
 	sum := e.past
-	*s = Snapshot{Err: e.err, AskedOK: !e.cfg.Rate.IsMax()}
+	*s = Snapshot{Err: e.err, AskedOK: e.cfg.Scheduled()}
 	before := e.clock.now()
 	if r := e.run; r != nil {
 		for _, w := range r.workers {
@@ -102,6 +104,7 @@ func (e *Engine) Snapshot(s *Snapshot) {
 	s.Workers = workers
 	s.Ring = meter.Reading{Count: sum.ring, At: at, Err: half, OK: true}
 	s.Taken = meter.Reading{Count: sum.taken, At: at, Err: half, OK: true}
+	s.Sent = frame.Lengths{Frames: sum.ring, Bytes: sum.bytes, L: sum.fcs}
 	s.Asked, s.Missed, s.Errors = sum.asked, sum.missed, sum.errors
 	if r := e.run; r != nil && r.shared.limited { // a schedule has no end, a count has
 		s.Asked = min(s.Asked, e.past.asked+r.shared.count)
@@ -123,7 +126,7 @@ func (e *Engine) Snapshot(s *Snapshot) {
 func (w *worker) snapshot(sum *tally) WorkerSnapshot {
 	c, p := &w.counters, w.plan.Load()
 	t := tally{
-		taken: c.taken.Load(), ring: c.ring.Load(), asked: c.asked.Load(), missed: c.missed.Load(),
+		bytes: c.bytes.Load(), fcs: c.fcs.Load(), taken: c.taken.Load(), ring: c.ring.Load(), asked: c.asked.Load(), missed: c.missed.Load(),
 		ringFull: c.ringFull.Load(), retries: c.retries.Load(), errors: c.errors.Load(), kicks: c.kicks.Load(),
 		user: c.user.Load(), kernel: c.kernel.Load(), spin: c.spin.Load(), wait: c.wait.Load(), idle: c.idle.Load(),
 	}

@@ -38,8 +38,9 @@ type worker struct {
 	stalledSince int64 // when the worker began to wait for the kernel, 0 if it does not
 
 	seq      uint32
-	done     uint64 // frames sent or given up under cur's schedule
-	asked    uint64 // frames asked for under earlier plans
+	timing   float64 // of the plan by which the source's capture was last asked for its times
+	done     uint64  // frames sent or given up under cur's schedule
+	asked    uint64  // frames asked for under earlier plans
 	bucket   bucket
 	forgiven uint64
 	ended    bool // nothing is left to send in this run

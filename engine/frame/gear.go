@@ -16,6 +16,62 @@ type gear struct {
 	count     uint64 // of values; 0 for all of 64 bits
 }
 
+// cog is the gear of a field that counts up or down in two or four bytes that lie evenly in what checksums cover: nearly all that headers need.
+type cog struct {
+	at, to, by, count uint64 // value of the next frame, largest value, how far on the one after it is, number of values
+	offset            int
+	four              bool
+	a, b              int // checksums that cover it
+	f                 Field
+}
+
+// cog makes one of g if it can be one. none is the index of no checksum.
+func (g *gear) cog(none int) (cog, bool) {
+	f := g.f
+	c := cog{offset: f.Offset, four: f.Len == 4, a: none, b: none, f: f}
+	if g.anew || f.Mask != 0 || f.Len != 2 && f.Len != 4 || len(g.links) > 2 {
+		return c, false
+	}
+	for i, l := range g.links {
+		if l.swap {
+			return c, false
+		}
+		if i == 0 {
+			c.a = l.sum
+		} else {
+			c.b = l.sum
+		}
+	}
+	return c, true
+}
+
+// seek makes the value of frame n the next.
+func (c *cog) seek(n, stride uint64) {
+	f := c.f
+	c.at, c.to, c.count = f.Value(n), f.To, f.To-f.From+1
+	f.Start = 0
+	c.by = f.moved(stride)
+	if f.Op == Decrement && c.by > 0 { // down is up by the rest
+		c.by = c.count - c.by
+	}
+}
+
+// turn writes the next value and adds it to the checksums that cover it.
+func (c *cog) turn(b []byte, total []uint32) {
+	v := uint32(c.at)
+	if c.at += c.by; c.at > c.to {
+		c.at -= c.count
+	}
+	if c.four {
+		binary.BigEndian.PutUint32(b[c.offset:], v)
+		v = Halves(v)
+	} else {
+		binary.BigEndian.PutUint16(b[c.offset:], uint16(v))
+	}
+	total[c.a] += v
+	total[c.b] += v
+}
+
 // link is a checksum that covers a field. Numbers at an odd place count with their bytes swapped (RFC 1071, 2.B).
 type link struct {
 	sum  int

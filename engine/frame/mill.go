@@ -17,7 +17,8 @@ type Mill struct {
 
 	shapes []shape // one for each size
 	body   []byte  // the longest frame: what follows the head of all others
-	gears  []gear
+	cogs   []cog   // of fields that count up or down in two or four bytes
+	gears  []gear  // of all others
 	sums   []dial
 	packet *Packet // where checksums and fields hang together in a way that only Next can follow; nil otherwise
 
@@ -78,14 +79,17 @@ func NewMill(s Spec, worker, workers int) (*Mill, error) {
 				return nil, err
 			}
 		}
-		m.add(t, fields, one.sums(), min(size, s.headers()+headerLen+workerLen))
+		head := 0
+		if len(sizes) > 1 {
+			head = min(size, s.headers()+headerLen+workerLen)
+		}
+		m.add(t, fields, one.sums(), head)
 	}
 	if big.IPID >= 0 {
 		m.ipid, m.ipSum = big.IPID, 0
 	}
 	m.l4Sum = len(sums) - 1
-	m.gears = gearsOf(fields, sums)
-	m.finish(sums, worker, workers)
+	m.finish(fields, sums, worker, workers)
 	return m, nil
 }
 
@@ -94,12 +98,12 @@ func NewPacketMill(p *Packet, worker, workers int) *Mill {
 	m := &Mill{ipid: -1, ipSum: -1, l4Sum: -1, body: p.Bytes}
 	if !independent(p) {
 		m.packet = p
-		m.shapes = []shape{{size: len(p.Bytes), head: p.Bytes}}
-	} else {
-		m.add(Template{Bytes: slices.Clone(p.Bytes), IPID: -1, Header: -1, Worker: -1}, p.Fields, p.Sums, 0)
-		m.gears = gearsOf(p.Fields, p.Sums)
+		m.shapes = []shape{{size: len(p.Bytes)}}
+		m.finish(nil, nil, worker, workers)
+		return m
 	}
-	m.finish(p.Sums, worker, workers)
+	m.add(Template{Bytes: slices.Clone(p.Bytes), IPID: -1, Header: -1, Worker: -1}, p.Fields, p.Sums, 0)
+	m.finish(p.Fields, p.Sums, worker, workers)
 	return m
 }
 
@@ -123,11 +127,18 @@ func (m *Mill) add(t Template, fields []Field, sums []Checksum, head int) {
 	m.shapes = append(m.shapes, sh)
 }
 
-func (m *Mill) finish(sums []Checksum, worker, workers int) {
+func (m *Mill) finish(fields []Field, sums []Checksum, worker, workers int) {
+	for _, g := range gearsOf(fields, sums) {
+		if c, ok := g.cog(len(sums)); ok {
+			m.cogs = append(m.cogs, c)
+		} else {
+			m.gears = append(m.gears, g)
+		}
+	}
 	for _, s := range sums {
 		m.sums = append(m.sums, dial{s.At, s.NonZero})
 	}
-	m.total = make([]uint32, len(sums))
+	m.total = make([]uint32, len(sums)+1) // the last is of no checksum
 	m.stride = uint64(workers)
 	m.Seek(uint64(worker))
 }
@@ -137,6 +148,9 @@ func (m *Mill) Seek(n uint64) {
 	m.n = n
 	for i := range m.gears {
 		m.gears[i].seek(n, m.stride)
+	}
+	for i := range m.cogs {
+		m.cogs[i].seek(n, m.stride)
 	}
 	m.choose()
 }
@@ -154,6 +168,9 @@ func (m *Mill) choose() {
 
 // Size is the length in bytes of the next frame, without FCS.
 func (m *Mill) Size() int { return m.now.size }
+
+// Sizes is how many sizes the mill's frames have.
+func (m *Mill) Sizes() int { return len(m.shapes) }
 
 // Numbered says whether the next frame carries a sequence number.
 func (m *Mill) Numbered() bool { return m.now.stamped }
@@ -173,8 +190,11 @@ func (m *Mill) Put(b []byte, have int, at *Moment, id uint16, seq uint32) int {
 		have = s.size
 	}
 	copy(b, s.head)
-	total := m.total[:len(s.base)]
+	total := m.total
 	copy(total, s.base)
+	for i := range m.cogs {
+		m.cogs[i].turn(b, total)
+	}
 	for i := range m.gears {
 		m.gears[i].turn(b, m.n, total)
 	}
@@ -193,12 +213,13 @@ func (m *Mill) Put(b []byte, have int, at *Moment, id uint16, seq uint32) int {
 		}
 		total[m.l4Sum] += sum
 	}
-	for i := range total {
+	for i := range m.sums {
+		d := &m.sums[i]
 		c := ^Fold(total[i])
-		if c == 0 && m.sums[i].nonZero {
+		if c == 0 && d.nonZero {
 			c = 0xffff
 		}
-		binary.BigEndian.PutUint16(b[m.sums[i].at:], c)
+		binary.BigEndian.PutUint16(b[d.at:], c)
 	}
 	m.n += m.stride
 	if m.sizes != nil {

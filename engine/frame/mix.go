@@ -183,11 +183,14 @@ func inTurn(n int) []uint16 {
 }
 
 // Interleave is the order of one round in which index i comes weights[i] times, as evenly spread as can be: each time the one that is furthest behind
-// its share. The weights must add up to no more than 65,536.
+// its share. The weights, of which there must be one, add up to no more than 65,536.
 func Interleave(weights []uint64) []uint16 {
 	total := int64(0)
 	for _, w := range weights {
 		total += int64(w)
+	}
+	if slices.Min(weights) == slices.Max(weights) { // also where there are thousands
+		return inTurn(len(weights))
 	}
 	order := make([]uint16, 0, total)
 	credit := make([]int64, len(weights))

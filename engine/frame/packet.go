@@ -3,6 +3,7 @@ package frame
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // Packet is a frame as bytes, and what changes in it from one frame to the next: what a stream of knobs, a packet of a trafgen file, and raw bytes
@@ -108,6 +109,9 @@ func (p *Packet) Validate() error {
 	}
 	return nil
 }
+
+// SentBy says whether a worker sends the packet.
+func (p *Packet) SentBy(worker int) bool { return p.CPUs == nil || slices.Contains(p.CPUs, worker) }
 
 // all are the bits of the field's bytes.
 func (f *Field) all() uint64 { return ^uint64(0) >> (64 - 8*min(f.Len, 8)) }

@@ -116,7 +116,7 @@ func (p *Pattern) block() []bpf.Instruction {
 		b.equal(tag)
 		value = append(append([]byte{}, value[:12]...), value[16:]...)
 		mask = append(append([]byte{}, mask[:12]...), mask[16:]...)
-	} else {
+	} else if len(value) > 12 { // shorter ones say nothing of what follows the addresses
 		b.add(bpf.LoadExtension{Num: bpf.ExtVLANTagPresent})
 		b.equal(0)
 	}

@@ -70,8 +70,10 @@ func Usages() []Usage {
 // elsewhere are words that an operator may well try, with what to do instead.
 var elsewhere = map[string]string{
 	"kick":     "kick is not built yet",
-	"stream":   "streams are not built yet: there is one, of the knobs size, dst-ip and so on",
-	"flows":    "flows are not built yet: there is one flow for each queue",
+	"stream":   "a stream has a name: stream[a] size 594; weight 4",
+	"dscp":     "dscp is a part of tos: tos is four times the DSCP, 184 for EF",
+	"pcap":     "a capture is a file: file lab.pcapng",
+	"imix":     "imix is a size: size imix",
 	"duration": "the duration is an option: start with --duration 10s, or write wait 10s and quit in a script",
 	"count":    "the count is an option: start with --count 1000000",
 	"interval": "the interval is an option: start with --interval 1s",

@@ -198,7 +198,7 @@ func TestComplete(t *testing.T) {
 		{"path ", []string{"path bypass", "path qdisc"}},
 		{"path  q", []string{"path qdisc"}},
 		{"rate m", []string{"rate max"}},
-		{"size ", nil},
+		{"size ", []string{"size imix", "size imix-570", "size tolly"}},
 		{"help bu", []string{"help burst"}},
 		{"xyzzy", nil},
 	}

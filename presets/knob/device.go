@@ -61,11 +61,14 @@ func Families() []Knob {
 	for _, f := range kinds {
 		list = append(list, Knob{Name: f.form, Group: NICGroup, Help: f.help, Default: asItIs, Values: f.values, Family: true, Numeric: strings.HasPrefix(f.form, "bql.")})
 	}
-	return list
+	return append(list, Knob{Name: streamForm, Group: Stream, Help: streamHelp, Default: "none", Values: streamValues, Family: true})
 }
 
 // member is the knob of a name that belongs to a family.
 func member(name string) (Knob, bool) {
+	if k, ok := streamKnob(name); ok {
+		return k, true
+	}
 	for _, f := range kinds {
 		if f.match.MatchString(name) {
 			k := setting(name, f.values, f.help, f.words...)
@@ -79,6 +82,10 @@ func member(name string) (Knob, bool) {
 // On are all knobs of a bench: those of All, and the families' members that its device has.
 func On(b *Bench) []Knob {
 	all := All()
+	for i, s := range b.Config.Streams {
+		k, _ := streamKnob("stream[" + s.Name + "]")
+		all = slices.Insert(all, len(stream)+i, k)
+	}
 	for _, s := range b.Settings {
 		if k, ok := member(s.Name); ok {
 			all = append(all, k)

@@ -21,6 +21,7 @@ func Defaults(dev engine.Device, rx *[6]byte, lab bool) engine.Config {
 			SrcPort: defaultPort,
 			DstPort: defaultPort,
 		},
+		Replay:  engine.Replay{Loops: 1},
 		Burst:   1,
 		Queues:  1,
 		CPUs:    firstCPUs(dev, 1),
@@ -52,16 +53,24 @@ func SetAll(b *Bench, settings []Setting) (undo func() error, err error) {
 			}
 		}
 	}
+	if err := restream(&try); err != nil {
+		return nil, err
+	}
 	if err := try.fits(b); err != nil {
 		return nil, err
 	}
 	return b.put(try)
 }
 
+// deciding are the knobs that make others unavailable, the most important last.
+var deciding = []string{"proto", "hex", "timing", "file"}
+
 // inOrder are the knobs that settings may turn: all, and of the families those that are named.
 func inOrder(settings []Setting) []Knob {
 	isLink := func(k Knob) bool { return k.Name == "link" }
 	list := slices.Concat(link, slices.DeleteFunc(All(), isLink)) // it turns others by itself, unless they are set too
+	// What decides which other knobs there are comes first: a value that would be ignored is refused.
+	slices.SortStableFunc(list, func(a, b Knob) int { return slices.Index(deciding, b.Name) - slices.Index(deciding, a.Name) })
 	for _, s := range settings {
 		k, ok := member(s.Knob)
 		if ok && !slices.ContainsFunc(list, func(l Knob) bool { return l.Name == k.Name }) {

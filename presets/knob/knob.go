@@ -50,6 +50,7 @@ const (
 	Stream   Group = "stream"
 	Way      Group = "path"
 	Headers  Group = "headers"
+	File     Group = "file"
 	NICGroup Group = "nic"
 )
 
@@ -78,7 +79,7 @@ type Knob struct {
 
 // All returns the knobs that there are on every device, in the panel's order. The slice is the caller's.
 func All() []Knob {
-	return slices.Concat(stream, way, link, sinks, headers, device)
+	return slices.Concat(stream, way, link, sinks, headers, content, files, device)
 }
 
 // Find returns the knob of a name. errors.Is(err, ErrUsage) holds where there is none.
@@ -176,6 +177,9 @@ func (k Knob) Turn(b *Bench, steps int, coarse bool) string {
 func (k Knob) with(b *Bench, text string) (Bench, error) {
 	try := *b
 	if err := k.try(&try, text); err != nil {
+		return Bench{}, err
+	}
+	if err := restream(&try); err != nil {
 		return Bench{}, err
 	}
 	if err := try.fits(b); err != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"wirespeed/engine"
-	"wirespeed/engine/frame"
 )
 
 // unknownTop is where a rate that is turned up becomes max on a device without a known speed, in pps: above what one
@@ -178,7 +177,7 @@ func top(b *Bench) *big.Rat {
 	if b.Device.Speed == 0 {
 		return big.NewRat(unknownTop, 1)
 	}
-	return frame.MaxPPS(b.Device.Speed, b.Config.Frame.Size)
+	return b.Config.Lengths(b.Device).MaxPPS(b.Device.Speed)
 }
 
 // tooFast says whether a rate is above top. The grammar itself ends at 100%.
@@ -187,7 +186,7 @@ func tooFast(b *Bench, text string) bool {
 	if err != nil {
 		return true
 	}
-	pps, err := r.PPS(b.Config.Frame.Size, b.Device)
+	pps, err := r.PPSOf(b.Config.Lengths(b.Device), b.Device)
 	return err == nil && pps != nil && pps.Cmp(top(b)) > 0
 }
 
@@ -199,8 +198,8 @@ func rateMeans(b *Bench) string { return strings.Join(rateFacts(b, true), ", ") 
 
 // rateFacts says what the rate is in pps, ns, bit/s and percent of wirespeed; without own, not in its own unit.
 func rateFacts(b *Bench, own bool) []string {
-	r, size, speed := b.Config.Rate, b.Config.Frame.Size, b.Device.Speed
-	exact, err := r.PPS(size, b.Device)
+	r, sent, speed := b.Config.Rate, b.Config.Lengths(b.Device), b.Device.Speed
+	exact, err := r.PPSOf(sent, b.Device)
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -208,7 +207,7 @@ func rateFacts(b *Bench, own bool) []string {
 		if speed == 0 {
 			return []string{"as fast as the machine sends"}
 		}
-		most, _ := frame.MaxPPS(speed, size).Float64()
+		most, _ := sent.MaxPPS(speed).Float64()
 		return []string{"as fast as the machine sends, at most " + thousands(most) + " pps at " + bits(float64(speed))}
 	}
 	pps, _ := exact.Float64()
@@ -225,11 +224,11 @@ func rateFacts(b *Bench, own bool) []string {
 	}
 	say("pps", thousands(pps)+" pps")
 	say("ns", nanoseconds(1e9/pps)+" ns/packet")
-	say("bit", bits(frame.BpsL1(pps, size))+" L1")
+	say("bit", bits(sent.BpsL1(pps))+" L1")
 	if speed > 0 {
-		full, _ := frame.MaxPPS(speed, size).Float64()
+		full, _ := sent.MaxPPS(speed).Float64()
 		say("%", strconv.FormatFloat(100*pps/full, 'f', 1, 64)+" %")
-		if exact.Cmp(frame.MaxPPS(speed, size)) > 0 {
+		if exact.Cmp(sent.MaxPPS(speed)) > 0 {
 			facts = append(facts, "more than wirespeed ("+thousands(full)+" pps)")
 		}
 	}

@@ -27,7 +27,17 @@ var stream = []Knob{
 			b.Config.Rate = r
 			return nil
 		},
-		turn:   turnRate,
+		turn: turnRate,
+		reason: func(b *Bench) string {
+			c := b.Config
+			switch {
+			case c.Load != nil && c.Load.Capture != nil && c.Replay.Timing != 0:
+				return "the capture's own times rule: timing rate gives it back"
+			case c.Load == nil && len(c.Streams) > 0 && c.Streams[0].Rate != nil:
+				return "each stream has a rate of its own"
+			}
+			return ""
+		},
 		detail: rateDetail,
 		means:  rateMeans,
 	},
@@ -35,32 +45,50 @@ var stream = []Knob{
 		Name: "size", Group: Stream, Numeric: true,
 		Help:    "bytes of a frame as the kernel counts them, without FCS",
 		Default: "60",
-		Values:  "60 to MTU + 14 (4 more with a VLAN tag), or with FCS: `64fcs`",
-		get:     func(b *Bench) string { return strconv.Itoa(b.Config.Frame.Size) },
+		Values: "60 to MTU + 14 (4 more with a VLAN tag), or with FCS: `64fcs`; a list `60,128,1514`; `60..1514`, `60..1514 step 64`, `random 60..1514`; " +
+			"`imix`, `imix-570`, `tolly`, or weights of sizes with FCS: `64:7,594:4,1518:1`",
+		words: mixNames(),
+		get: func(b *Bench) string {
+			if m := b.Config.Frame.Sizes; m != nil {
+				return m.String()
+			}
+			return strconv.Itoa(b.Config.Frame.Size)
+		},
 		set: func(b *Bench, text string) error {
+			f := &b.Config.Frame
+			if m, ok, err := frame.ParseMix(text); ok {
+				if err != nil {
+					return refused(err)
+				}
+				f.Sizes, f.Size = m, m.Most()
+				return nil
+			}
 			n, err := frame.ParseSize(text)
 			if err != nil {
 				return refused(err)
 			}
-			b.Config.Frame.Size = n
+			f.Sizes, f.Size = nil, n
 			return nil
 		},
+		reason: ofFile,
 		turn: func(b *Bench, steps int, coarse bool) string {
 			f := b.Config.Frame
+			if f.Sizes != nil {
+				return f.Sizes.String() // a mix is typed, not turned
+			}
 			lo, hi := frame.MinSize(f), frame.MaxSize(b.Device.MTU, f.VLAN)
 			if coarse {
 				steps *= 64
 			}
 			return strconv.Itoa(between(lo, add(f.Size, steps), hi))
 		},
-		detail: func(b *Bench) string { return sizes(b.Config.Frame.Size) },
+		detail: sizeDetail,
 		means: func(b *Bench) string {
-			n := b.Config.Frame.Size
 			if b.Device.Speed == 0 {
-				return sizes(n)
+				return sizeDetail(b)
 			}
-			most, _ := frame.MaxPPS(b.Device.Speed, n).Float64()
-			return sizes(n) + ", at most " + thousands(most) + " pps"
+			most, _ := b.Config.Frame.Lengths().MaxPPS(b.Device.Speed).Float64()
+			return sizeDetail(b) + ", at most " + thousands(most) + " pps"
 		},
 	},
 	{
@@ -93,6 +121,25 @@ var stream = []Knob{
 	},
 }
 
+// mixNames are the mixes that have a name.
+func mixNames() (names []string) {
+	for _, n := range frame.Names {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// sizeDetail is the size, or the mean of the sizes, as the three numbers that people mean by it.
+func sizeDetail(b *Bench) string {
+	f := b.Config.Frame
+	if f.Sizes == nil {
+		return sizes(f.Size)
+	}
+	l := f.Lengths()
+	fcs := float64(l.L) / float64(l.Frames)
+	return fmt.Sprintf("mean %.1f B (%.1f with FCS, %.1f on the wire)", l.Size(), fcs, fcs+frame.Preamble+frame.Gap)
+}
+
 // sizes is one size as the three numbers that people mean by it.
 func sizes(n int) string {
 	return fmt.Sprintf("%d B (%d with FCS, %d on the wire)", n, frame.L(n), frame.Wire(n))
@@ -102,7 +149,7 @@ func sizes(n int) string {
 func burstDetail(b *Bench) string {
 	var parts []string
 	n := b.Config.Burst
-	switch pps, err := b.Config.Rate.PPS(b.Config.Frame.Size, b.Device); {
+	switch pps, err := b.Config.PPS(b.Device); {
 	case err != nil || n == 1:
 	case pps == nil:
 		parts = append(parts, "no schedule at rate max")
@@ -110,8 +157,11 @@ func burstDetail(b *Bench) string {
 		f, _ := pps.Float64()
 		parts = append(parts, fmt.Sprintf("%d frames every %s", n, short(time.Duration(float64(n)/f*1e9))))
 	}
-	if n > 1 && b.Config.Path == engine.Bypass {
+	switch why := b.Config.Uncut(); {
+	case n > 1 && b.Config.Path == engine.Bypass:
 		parts = append(parts, "no doorbell batching on the bypass")
+	case n > 1 && why != "" && b.Config.Segment != engine.SegmentOff:
+		parts = append(parts, "single frames: "+why)
 	}
 	return strings.Join(parts, ", ")
 }

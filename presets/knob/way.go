@@ -46,6 +46,8 @@ var way = []Knob{
 				return "not on the bypass: it drops what must be cut"
 			case c.Burst == 1:
 				return "nothing to cut at burst 1"
+			case c.Uncut() != "":
+				return "nothing to cut: " + c.Uncut()
 			case c.Segment == engine.SegmentDevice:
 				return "the device cuts: verify at the peer"
 			}
@@ -60,7 +62,11 @@ var way = []Knob{
 		Default: "`auto`",
 		words:   slotWords,
 		detail: func(b *Bench) string {
-			if b.Config.Slot == engine.SlotSegmented && !b.Config.Segmentable() {
+			switch c := b.Config; {
+			case c.Slot != engine.SlotSegmented || c.Segmentable():
+			case c.Uncut() != "":
+				return "linear: " + c.Uncut() + ", which segments cannot carry"
+			default:
 				return "linear: segments need path qdisc and a burst"
 			}
 			return ""

@@ -165,8 +165,8 @@ func (r *Run) apply(cfg engine.Config) error {
 	}
 	r.mu.Lock()
 	r.mix()
-	r.maxed = r.maxed || cfg.Rate.IsMax()
-	r.deaf = r.deaf || r.running() && (cfg.Receive != was.Receive || !cfg.Receive && cfg.Sink != was.Sink)
+	r.maxed = r.maxed || !cfg.Scheduled()
+	r.deaf = r.deaf || r.running() && (cfg.Counts() != was.Counts() || !cfg.Counts() && cfg.Sink != was.Sink)
 	r.mu.Unlock()
 	if r.isRunning() {
 		r.prepareSegments(cfg)

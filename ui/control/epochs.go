@@ -165,7 +165,7 @@ func (r *Run) restart(label string, last int) {
 	if r.baseLive {
 		r.base.tx.Count = r.loss.consistent(l)
 	}
-	r.maxed, r.deaf = r.eng.Config().Rate.IsMax(), false
+	r.maxed, r.deaf = !r.eng.Config().Scheduled(), false
 	r.loss.rebase(r.base)
 	r.fast.next(l)
 	r.line.next(l)

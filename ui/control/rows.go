@@ -96,7 +96,7 @@ func (w *rows) restart(l look) { w.base = slices.Clone(l.engine.Workers) }
 // update makes the rows of the last look.
 func (w *rows) update(r *Run, prev, now look) {
 	interval := now.engine.Taken.At - prev.engine.Taken.At
-	size := uint64(max(frame.Smallest, r.eng.Config().Frame.Size))
+	size := max(frame.Smallest, r.sent(prev, now).Size())
 	list := make([]Queue, len(now.engine.Workers))
 	for i, n := range now.engine.Workers {
 		b, p := at(w.base, i, n), at(prev.engine.Workers, i, n)
@@ -123,7 +123,7 @@ func (w *rows) update(r *Run, prev, now look) {
 			bytes, err := r.dev.InFlight(q.Queue)
 			w.noBQ = errors.Is(err, nic.ErrNotSupported)
 			if err == nil {
-				f := float64(bytes) / float64(size)
+				f := float64(bytes) / size
 				q.InDevice = &f
 			}
 		}

@@ -28,25 +28,25 @@ func (r *Run) sample(w window, to look) Sample {
 	if !r.started.IsZero() {
 		s.Elapsed = b.at.Sub(r.started)
 	}
-	size := r.eng.Config().Frame.Size
+	sent := r.sent(a, b)
 	from, till := a.tx, b.tx
 	if s.TxSource == fromEngine {
 		from, till = a.engine.Taken, b.engine.Taken
 	}
 	s.Interval = max(0, till.At-from.At)
-	s.TX, s.ErrNS = r.flow(from, till, size)
-	s.RX, _ = r.flow(a.rx, b.rx, size)
+	s.TX, s.ErrNS = r.flow(from, till, sent)
+	s.RX, _ = r.flow(a.rx, b.rx, sent)
 	s.Valid = s.TX.OK && !w.broken
 	return s
 }
 
 // flow is one direction of a sample, and how far the brackets of the clock may have put it wrong, in ns per packet.
-func (r *Run) flow(a, b meter.Reading, size int) (f Flow, errNS float64) {
+func (r *Run) flow(a, b meter.Reading, sent frame.Lengths) (f Flow, errNS float64) {
 	f.PPS, errNS, f.OK = meter.Delta(a, b)
 	if !f.OK {
 		return Flow{}, 0
 	}
-	f.BpsL1, f.BpsL2 = frame.BpsL1(f.PPS, size), frame.BpsL2(f.PPS, size)
+	f.BpsL1, f.BpsL2 = sent.BpsL1(f.PPS), sent.BpsL2(f.PPS)
 	if r.engDev.Speed != 0 {
 		p := 100 * f.BpsL1 / float64(r.engDev.Speed)
 		f.Percent = &p

@@ -64,6 +64,6 @@ func (r *Run) Result() Summary {
 	if n := len(s.Epochs); n > 0 && s.Epochs[n-1].Timed > 1 {
 		s.StdDevNS = s.Epochs[n-1].StdDevNS
 	}
-	s.Result = meter.Result(s.Elapsed, s.Waited, s.TxPackets, r.eng.Config().Frame.Size, s.Errors)
+	s.Result = meter.Result(s.Elapsed, s.Waited, s.TxPackets, r.meanSize(now), s.Errors)
 	return s
 }

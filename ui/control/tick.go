@@ -2,7 +2,6 @@ package control
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -140,7 +139,7 @@ func (r *Run) view(now look) *View {
 		Why:     r.why(now),
 		Device: DeviceView{
 			Link: r.link, Speed: r.engDev.Speed, Stated: r.stated != 0, Shaped: r.o.Lab && r.stated != 0, Lab: r.o.Lab, Rx: r.o.Rx, Pause: r.pause,
-			To: fmt.Sprintf("%s %s", cfg.Frame.DstMAC, netip.AddrPortFrom(cfg.Frame.DstIP, cfg.Frame.DstPort)),
+			To: destination(cfg),
 		},
 		Target: target(cfg, r.engDev),
 		Fast:   r.instant, Sample: r.last, Line: r.epochs.shown, Fresh: r.fresh,
@@ -203,7 +202,7 @@ func (l *loss) known() *uint64 {
 
 // target is the rate asked in pps, nil for max and where it has no meaning.
 func target(cfg engine.Config, dev engine.Device) *float64 {
-	rat, err := cfg.Rate.PPS(cfg.Frame.Size, dev)
+	rat, err := cfg.PPS(dev)
 	if err != nil || rat == nil {
 		return nil
 	}

@@ -1,0 +1,37 @@
+package control
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+
+	"wirespeed/engine"
+	"wirespeed/engine/frame"
+)
+
+// sent is how long the frames were that went into the ring between two looks; where there were none, as long as they are to be. Rates in bit/s are
+// made of it: in a mix, frames of an interval are not the mix as a whole. The caller holds mu.
+func (r *Run) sent(a, b look) frame.Lengths {
+	from, to := a.engine.Sent, b.engine.Sent
+	if to.Frames > from.Frames && to.Bytes >= from.Bytes && to.L >= from.L {
+		return frame.Lengths{Frames: to.Frames - from.Frames, Bytes: to.Bytes - from.Bytes, L: to.L - from.L}
+	}
+	return r.eng.Config().Lengths(r.engDev)
+}
+
+// meanSize is the mean size of the frames since the statistics began, in whole bytes without FCS. The caller holds mu.
+func (r *Run) meanSize(now look) int { return int(math.Round(r.sent(r.base, now).Size())) }
+
+// destination says where the frames go: "02:00:00:00:00:fe 198.18.0.2:9".
+func destination(cfg engine.Config) string {
+	f := cfg.Frame
+	switch {
+	case cfg.Load != nil:
+		return "as " + cfg.Load.Name + " says"
+	case f.Hex != "":
+		return "as hex says"
+	case !f.Proto.Ports():
+		return fmt.Sprintf("%s %s %s", f.DstMAC, f.Proto, f.DstIP)
+	}
+	return fmt.Sprintf("%s %s", f.DstMAC, netip.AddrPortFrom(f.DstIP, f.DstPort))
+}
