@@ -28,7 +28,7 @@ var rooms = map[string][]string{
 	"ui":              {"ui/control", "presets", "presets/knob", "engine", "engine/meter", "nic", "nic/check"},
 	"ui/report":       {"ui/control", "ui/plot", "presets", "presets/knob", "engine", "engine/meter", "nic", "nic/check"},
 	"ui/plot":         {"engine/meter"},
-	"ui/control":      {"presets", "presets/knob", "engine", "engine/far", "engine/frame", "engine/meter", "nic", "nic/host"},
+	"ui/control":      {"presets", "presets/knob", "engine", "engine/far", "engine/frame", "engine/meter", "nic", "nic/check", "nic/host"},
 	"ui/supervisor":   {},
 	"presets":         {"presets/knob", "presets/trafgen"},
 	"presets/trafgen": {"engine/frame"},

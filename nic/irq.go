@@ -124,9 +124,13 @@ func PlaceIRQs(how string, queues int, workers, cpus []int) ([]string, error) {
 			list = append(list, near)
 		}
 	default:
-		var err error
-		if list, err = parseList(how); err != nil || len(list) == 0 {
-			return nil, badValue(how, "auto, apart, or CPUs as 0-1,3")
+		// One by one, in the order that was written: 1,0 is not 0,1 here.
+		for part := range strings.SplitSeq(how, ",") {
+			cpus, err := parseList(part)
+			if err != nil || len(cpus) == 0 {
+				return nil, badValue(how, "auto, apart, or CPUs as 0-1,3")
+			}
+			list = append(list, cpus...)
 		}
 	}
 	if len(list) == 0 {

@@ -152,9 +152,11 @@ func (s Setting) readIn(v *view) (string, error) {
 }
 
 // Check tells whether Write would take a text, without asking the driver; errors.Is(err, ErrValue) if not, ErrNotSupported where the setting
-// cannot be changed here.
+// cannot be changed here. One that was not found on a device knows of no wrong text.
 func (s Setting) Check(text string) (err error) {
 	switch {
+	case s.d == nil:
+		return nil
 	case s.Why != "":
 		err = &reason{text: s.Why, is: ErrNotSupported}
 	case s.check != nil:

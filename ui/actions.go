@@ -50,6 +50,7 @@ func (m *model) actions() []action {
 		{k.Pause, m.openPause},
 		{k.Presets, m.openPresets},
 		{k.Counters, m.open(&counterPane{})},
+		{k.Check, m.openCheck},
 		{k.Freeze, m.freeze},
 		{k.Chart, func() tea.Cmd {
 			m.charts = (m.charts + 1) % showModes

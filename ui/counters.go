@@ -43,6 +43,8 @@ func (o *counterPane) press(m *model, msg tea.KeyMsg) tea.Cmd {
 		o.search = given(o.earlier)
 	case key.Matches(msg, k.Close), key.Matches(msg, k.Counters):
 		m.overlay = nil
+	case key.Matches(msg, k.Pause): // whose effect is watched here
+		return m.openPause()
 	default:
 		o.scroller.press(k, msg)
 	}

@@ -11,6 +11,7 @@ import (
 	"wirespeed/engine"
 	"wirespeed/engine/meter"
 	"wirespeed/nic"
+	"wirespeed/nic/check"
 	"wirespeed/presets/knob"
 	"wirespeed/ui/control"
 )
@@ -318,6 +319,31 @@ func (f *fakeRun) Stop() error {
 	f.state = engine.Done
 	f.change("stop")
 	return nil
+}
+
+// Check finds one of each sort.
+func (f *fakeRun) Check() ([]check.Finding, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.note("check")
+	return fakeFindings(), f.fail
+}
+
+func fakeFindings() []check.Finding {
+	return []check.Finding{
+		{
+			Group: "link", Title: "flow control", State: check.Bad, Seen: "rx+tx", Why: "a receiver that cannot keep up stops the sender", Sure: check.Certain,
+			Mend: "ethtool -A eth1 autoneg off rx off tx off", Fixable: true, Changes: []check.Change{{Setting: "pause", Value: "off"}},
+		},
+		{
+			Group: "queues", Title: "TX interrupts", State: check.Warn, Seen: "all 4 on CPU 0", Why: "one CPU takes them all", Sure: check.Likely,
+			Mend: "echo 0 >/proc/irq/36/smp_affinity_list; echo 1 >/proc/irq/37/smp_affinity_list",
+		},
+		{Group: "kernel", Title: "tracing", State: check.Unknown, Seen: "tracefs is not mounted"},
+		{Group: "machine", Title: "machine", State: check.Info, Seen: "a guest of a hypervisor"},
+		{Group: "link", Title: "MTU", State: check.OK, Seen: "1500"},
+		{Group: "link", Title: "link", State: check.OK, Seen: "1 Gbit/s"},
+	}
 }
 
 func (f *fakeRun) Do(line string) (string, error) {

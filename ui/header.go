@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,8 +114,15 @@ func (m *model) streamRow(w int, facts []headerFact) string {
 	if sum > w {
 		gap = " "
 	}
+	// Where not all fit, flow control goes first of what the line above had no room for: it can slow a sender without a trace.
+	if last := len(all) - 1; sum-len(all)*(2-len(gap)) > w && strings.HasPrefix(all[last].word, "pause") && len(all) > len(facts) {
+		all = slices.Insert(all[:last], len(all)-len(facts), all[last])
+	}
 	r.put(th.Text, " ")
 	for i, f := range all {
+		if i > 1 && r.w+len(gap)+f.width() > w { // whole, or not at all
+			continue
+		}
 		if i > 0 {
 			r.put(th.Text, gap)
 		}

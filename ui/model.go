@@ -153,6 +153,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if p, ok := m.overlay.(*prompt); ok && msg.n == m.asked {
 			return m, p.completed(m, msg.lines)
 		}
+	case checkMsg:
+		msg.pane.take(msg)
 	case presetsMsg:
 		if p, ok := m.overlay.(*presetList); ok {
 			p.list, p.err, p.loaded = msg.list, msg.err, true

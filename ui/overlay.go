@@ -25,6 +25,7 @@ var (
 	_ overlay = (*presetList)(nil)
 	_ overlay = (*pauseText)(nil)
 	_ overlay = (*counterPane)(nil)
+	_ overlay = (*checkPane)(nil)
 )
 
 // scroller moves over lines that do not all fit.

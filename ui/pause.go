@@ -12,7 +12,8 @@ const pauseKnob = "pause"
 
 // pauseText shows flow control and walks through its sensible settings: nothing is changed before it is applied, for the link may flap.
 type pauseText struct {
-	next string // what would be applied, "" nothing yet
+	next  string  // what would be applied, "" nothing yet
+	under overlay // what it was opened over and gives back
 }
 
 // pauseWalk are the settings in the order of the key.
@@ -20,7 +21,7 @@ var pauseWalk = []string{"off", "rx", "tx", "rx+tx", "autoneg"}
 
 // openPause opens it with the setting after the present one.
 func (m *model) openPause() tea.Cmd {
-	o := &pauseText{}
+	o := &pauseText{under: m.overlay}
 	o.walk(m)
 	m.overlay = o
 	return nil
@@ -55,11 +56,11 @@ func (o *pauseText) press(m *model, msg tea.KeyMsg) tea.Cmd {
 	k := m.keys
 	switch {
 	case key.Matches(msg, k.Close):
-		m.overlay = nil
+		m.overlay = o.under
 	case key.Matches(msg, k.Pause):
 		o.walk(m)
 	case key.Matches(msg, k.Apply):
-		m.overlay = nil
+		m.overlay = o.under
 		if o.next == "" {
 			return nil
 		}

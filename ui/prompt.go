@@ -5,6 +5,8 @@ import (
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"wirespeed/presets/knob"
 )
 
 // prompt is a line that is typed at the foot of the screen, with what it means said at once below.
@@ -194,6 +196,9 @@ func (m *model) command() tea.Cmd {
 		accept: func(text string) tea.Cmd {
 			if text == "" {
 				return nil
+			}
+			if c, err := knob.ParseLine(text); err == nil && c.Verb == knob.DoCheck { // the findings are more than a line
+				return m.openCheck()
 			}
 			return m.enqueue(job{do: func(r runner) outcome {
 				said, err := r.Do(text)

@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"wirespeed/nic/check"
 	"wirespeed/presets"
 	"wirespeed/presets/knob"
 	"wirespeed/ui/control"
@@ -17,6 +18,7 @@ type runner interface {
 	Reset()
 	Mark(name string) (said string, err error)
 	Bench() *knob.Bench
+	Check() ([]check.Finding, error) // takes a second
 }
 
 var _ runner = (*control.Run)(nil)

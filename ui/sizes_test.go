@@ -13,6 +13,7 @@ import (
 
 	"wirespeed/engine"
 	"wirespeed/nic"
+	"wirespeed/nic/check"
 	"wirespeed/presets"
 	"wirespeed/ui/control"
 )
@@ -53,10 +54,10 @@ func checkFits(t *testing.T, m *model, what string) {
 // The worst that can come: the longest numbers, many workers, foreign texts that try to leave their place.
 func nastyView() *control.View {
 	v := newFakeNIC().after(900).Tick()
-	evil := "\x1b[2J\x1b]0;title\x07eth\r\n\tverylongname界界界界界界界界界界界界界界界界界界界界\u202eabc\x00\u0007 " + strings.Repeat("x", 90)
 	huge := uint64(1<<64 - 1)
 	pps := 1e18
 	ns := 1e18
+	evil := "\x1b[2J\x1b]0;title\x07eth\r\n\tverylongname界界界界界界界界界界界界界界界界界界界界\u202eabc\x00\u0007 " + strings.Repeat("x", 90)
 	v.Device.Link.Name, v.Device.Link.Driver, v.Device.Link.Qdisc, v.Device.Pause, v.Device.To = evil, evil, evil, evil, evil
 	v.Device.Lab, v.Device.Rx, v.Device.Stated = true, evil, true
 	v.Fast.TX.PPS, v.Fast.TX.NS, v.Fast.TX.BpsL1, v.Fast.RxDev = pps, &ns, 1e30, evil
@@ -108,9 +109,18 @@ func overlays() map[string]func(m *model) {
 			drive(m, "/", strings.Repeat("long ", 80))
 		},
 		"counted": func(m *model) { m.overlay = &counterPane{} },
-		"presets": func(m *model) { m.overlay = list() },
-		"reading": func(m *model) { m.overlay = &presetList{} },
-		"edit":    func(m *model) { m.edit() },
+		"looking": func(m *model) { m.openCheck() },
+		"checked": func(m *model) {
+			long := strings.Repeat("long ", 80) + "\x1b[2J"
+			list := append(fakeFindings(), check.Finding{
+				Group: long, Title: long, State: check.Bad, Seen: long, Why: long, Sure: check.Certain, Mend: long, Changes: []check.Change{{Setting: long, Value: long}},
+			})
+			m.overlay = &checkPane{findings: list, looking: true}
+		},
+		"unchecked": func(m *model) { m.overlay = &checkPane{err: fmt.Errorf("%s", strings.Repeat("no ", 200))} },
+		"presets":   func(m *model) { m.overlay = list() },
+		"reading":   func(m *model) { m.overlay = &presetList{} },
+		"edit":      func(m *model) { m.edit() },
 		"command": func(m *model) {
 			m.command()
 			p := m.overlay.(*prompt)

@@ -207,8 +207,11 @@ func (m *model) rxRow(w int) string {
 	r.put(th.Strong, " RX ").put(th.Text, clean(s.RxDev)).pad(factValue)
 	r.right(th.RX, rate(s.RX), factValue).put(th.Dim, " pps")
 	r.right(th.RX, nsOr(s.RX.NS), factValue).put(th.Dim, " ns/packet")
-	if s.TxSource != "" {
-		r.put(th.Dim, "   TX counted by the "+clean(s.TxSource))
+	if text := "   TX counted by the " + clean(s.TxSource); s.TxSource != "" {
+		if r.w+cells(text) > w { // a device with a long name
+			text = "   TX: " + clean(s.TxSource)
+		}
+		r.clip(th.Dim, text, w-r.w, th.Glyphs.Cut)
 	}
 	if q := v.Qdisc; q != nil && q.Kind != "" && q.Kind != "noqueue" {
 		r.put(th.Dim, "   "+clean(q.Kind)+" backlog").right(th.Text, group(q.BacklogPackets), 7)

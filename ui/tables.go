@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,9 +38,29 @@ var queueColumns = []queueColumn{
 		}
 		return groupf(*q.InDevice, 0)
 	}},
+	{irqColumn, 7, 4, func(q control.Queue) string {
+		if q.IRQs == nil {
+			return unknown
+		}
+		if *q.IRQs >= 99_999.5 {
+			return groupf(*q.IRQs/1000, 0) + "k"
+		}
+		return groupf(*q.IRQs, 0)
+	}},
 	{"ring full", 11, 5, func(q control.Queue) string { return group(q.RingFull) }},
 	{"retries", 9, 6, func(q control.Queue) string { return group(q.Retries) }},
-	{"errors", 8, 3, func(q control.Queue) string { return group(q.Errors) }},
+	{"errors", 7, 3, func(q control.Queue) string { return group(q.Errors) }},
+}
+
+// irqColumn is left out where no queue has interrupts, as in the lab.
+const irqColumn = "irq/s"
+
+// columnsFor are the columns that have something to say about these queues.
+func columnsFor(queues []control.Queue) []queueColumn {
+	if slices.ContainsFunc(queues, func(q control.Queue) bool { return q.IRQs != nil }) {
+		return queueColumns
+	}
+	return slices.DeleteFunc(slices.Clone(queueColumns), func(c queueColumn) bool { return c.title == irqColumn })
 }
 
 func percent(share float64) string {
@@ -52,7 +73,7 @@ func percent(share float64) string {
 // queueRows is the table of workers in at most n lines, its heading among them.
 func (m *model) queueRows(w, n int) []string {
 	th, queues := m.theme, m.view.Queues
-	cols := fitting(queueColumns, w)
+	cols := fitting(columnsFor(queues), w)
 	head := newRow(w)
 	for _, c := range cols {
 		head.right(th.Dim, c.title, c.width)

@@ -161,6 +161,39 @@ func Count(findings []Finding, s State) (n int) {
 // ToMend tells whether anything is.
 func ToMend(findings []Finding) bool { return Count(findings, Bad)+Count(findings, Warn) > 0 }
 
+// Words are the whole answer in one line: how many are to be mended, unknown and good.
+func Words(findings []Finding) string {
+	parts := []string{"nothing to mend"}
+	if m := Count(findings, Bad) + Count(findings, Warn); m > 0 {
+		parts[0] = fmt.Sprintf("%d to mend", m)
+	}
+	if u := Count(findings, Unknown); u > 0 {
+		parts = append(parts, fmt.Sprintf("%d unknown", u))
+	}
+	return strings.Join(append(parts, fmt.Sprintf("%d good", Count(findings, OK))), ", ")
+}
+
+// GoodGroup are the titles of what is good in one group.
+type GoodGroup struct {
+	Group  string
+	Titles []string
+}
+
+// Good lists what is good by groups, in the order of the findings.
+func Good(findings []Finding) (groups []GoodGroup) {
+	for _, f := range findings {
+		if f.State != OK {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g GoodGroup) bool { return g.Group == f.Group })
+		if i < 0 {
+			i, groups = len(groups), append(groups, GoodGroup{Group: f.Group})
+		}
+		groups[i].Titles = append(groups[i].Titles, f.Title)
+	}
+	return groups
+}
+
 // Mended is one change that was tried.
 type Mended struct {
 	ID string // of the finding

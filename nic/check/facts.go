@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -158,7 +159,8 @@ func sample(root host.Root, first bool) (m moment) {
 	return m
 }
 
-// loadBetween is what others did between two readings on each CPU. Our own time is taken off the busiest: reading is done by one thread.
+// loadBetween is what others did between two readings on each CPU. Our own time is taken off the busiest, for which CPUs it was spent on is not
+// known; a run beside the check keeps those of its workers the busiest.
 func loadBetween(a, b moment, cpus []int) (l Load, err error) {
 	if err := errors.Join(a.err, b.err); err != nil {
 		return l, err
@@ -172,7 +174,6 @@ func loadBetween(a, b moment, cpus []int) (l Load, err error) {
 		before[c.CPU] = c
 	}
 	share := func(d time.Duration) float64 { return min(max(0, float64(d)/float64(l.Span)), 1) }
-	busiest := -1
 	for _, c := range b.loads {
 		earlier, there := before[c.CPU]
 		if !there || !slices.Contains(cpus, c.CPU) {
@@ -180,12 +181,12 @@ func loadBetween(a, b moment, cpus []int) (l Load, err error) {
 		}
 		d := c.Sub(earlier)
 		l.Busy[c.CPU], l.Steal[c.CPU] = share(d.Busy()), share(d.Steal)
-		if busiest < 0 || l.Busy[c.CPU] > l.Busy[busiest] {
-			busiest = c.CPU
-		}
 	}
-	if busiest >= 0 {
-		l.Busy[busiest] = max(0, l.Busy[busiest]-share(b.own-a.own))
+	own := max(0, float64(b.own-a.own)/float64(l.Span))
+	for _, cpu := range slices.SortedFunc(maps.Keys(l.Busy), func(a, b int) int { return cmp.Or(cmp.Compare(l.Busy[b], l.Busy[a]), a-b) }) {
+		mine := min(own, l.Busy[cpu])
+		l.Busy[cpu] -= mine
+		own -= mine
 	}
 	used := make(map[int]time.Duration)
 	for _, p := range a.procs {

@@ -24,6 +24,7 @@ const (
 	DoNIC     Verb = "nic"
 	DoSweep   Verb = "sweep"
 	DoDiff    Verb = "diff"
+	DoCheck   Verb = "check"
 	DoHelp    Verb = "help"
 	DoQuit    Verb = "quit"
 )
@@ -62,6 +63,7 @@ func Usages() []Usage {
 		{DoPreset, "preset NAME", "turn the knobs of a preset and go through its steps"},
 		{DoSave, "save NAME [replace]", "keep the present knobs as a preset of your own"},
 		{DoNIC, "nic diff", "what is changed on the device: before and now"},
+		{DoCheck, "check", "what keeps the device and the machine from wirespeed, and what mends it"},
 		{DoHelp, "help [KNOB]", "what a knob or a command does"},
 		{DoQuit, "quit", "stop, put everything back and end"},
 	}
@@ -106,7 +108,7 @@ func ParseLine(line string) (Command, error) {
 	word, args := words[0], words[1:]
 	c := Command{Verb: Verb(word), Line: line}
 	switch c.Verb {
-	case DoStart, DoStop, DoReset, DoQuit:
+	case DoStart, DoStop, DoReset, DoCheck, DoQuit:
 		return c, only(c, args, 0)
 	case DoMark:
 		c.Name = strings.Join(args, " ")

@@ -1,6 +1,7 @@
 package knob
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -145,6 +146,9 @@ func (b *Bench) why(name string) string {
 	case b.Settings == nil:
 		return "no device is open yet"
 	case !ok:
+		if _, will := b.coming(name); will {
+			return ""
+		}
 		return b.Device.Name + " has no " + name + b.siblings(name)
 	}
 	return s.Why
@@ -172,20 +176,32 @@ func (b *Bench) siblings(name string) string {
 func (b *Bench) write(name, text string) error {
 	text = strings.Join(strings.Fields(text), " ")
 	i := slices.IndexFunc(b.Settings, func(s nic.Value) bool { return s.Name == name })
-	if i < 0 {
-		if text == unknown {
-			return nil
+	var s nic.Value
+	switch {
+	case i >= 0:
+		s = b.Settings[i]
+	case text == unknown:
+		return nil
+	default:
+		var ok bool
+		if s, ok = b.coming(name); !ok {
+			return usage("%s %s: %s", name, text, b.why(name))
 		}
-		return usage("%s %s: %s", name, text, b.why(name))
 	}
-	s := b.Settings[i]
 	if text == s.Now || text == unknown && s.Now == "" {
 		return nil
+	}
+	if q, ok := queueOf(name); ok && q >= b.Device.Queues {
+		return usage("%s %s: with these channels %s has queues 0 to %d", name, text, b.Device.Name, b.Device.Queues-1)
 	}
 	if err := takes(s.Setting, text); err != nil {
 		return err
 	}
 	b.Settings = slices.Clone(b.Settings) // others have the same slice
+	if i < 0 {
+		b.Settings = append(b.Settings, s)
+		i = len(b.Settings) - 1
+	}
 	b.Settings[i].Now = text
 	b.foresee(name, text)
 	return nil
@@ -211,6 +227,25 @@ func (b *Bench) foresee(name, text string) {
 	}
 }
 
+// queueOf is the number of the queue that a setting is of.
+func queueOf(name string) (queue int, ok bool) {
+	_, number, found := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	queue, err := strconv.Atoi(number)
+	return queue, found && err == nil
+}
+
+// coming is a setting of a queue that there will be, because channels are to be more: like its first sibling, its value not known yet.
+func (b *Bench) coming(name string) (nic.Value, bool) {
+	q, ok := queueOf(name)
+	if !ok || q >= b.Device.Queues {
+		return nic.Value{}, false
+	}
+	family, _, _ := strings.Cut(name, "[")
+	s, ok := b.setting(family + "[0]")
+	s.Name, s.Now, s.Ours = name, "", false
+	return s, ok && s.Why == ""
+}
+
 // takes refuses what a setting certainly does not take; the rest is for the kernel to say.
 func takes(s nic.Setting, text string) error {
 	_, notNumber := strconv.ParseUint(text, 10, 32)
@@ -226,6 +261,9 @@ func takes(s nic.Setting, text string) error {
 		return usage("%s %q: use %s%s", s.Name, text, s.Range, didYouMean(text, s.Values))
 	case numeric(s) && text != "max" && (notNumber != nil || n < s.Min || s.Max > 0 && n > s.Max):
 		return usage("%s %s: use %s", s.Name, text, s.Range)
+	}
+	if err := s.Check(text); errors.Is(err, nic.ErrValue) {
+		return refused(err)
 	}
 	return nil
 }
@@ -299,17 +337,14 @@ var irqKnob = Knob{
 				return usage("irq %s: %s", text, why)
 			}
 		}
-		texts, err := nic.PlaceIRQs(text, len(now), b.workerCPUs(), b.Device.CPUs)
+		names := b.irqNames()
+		texts, err := nic.PlaceIRQs(text, len(names), b.workerCPUs(), b.Device.CPUs)
 		if err != nil {
 			return usage("irq %s: %v", text, err)
 		}
-		at := 0
-		for _, s := range b.Settings {
-			if strings.HasPrefix(s.Name, "irq[") && s.Now != "" {
-				if err := b.write(s.Name, texts[at]); err != nil {
-					return err
-				}
-				at++
+		for i, name := range names {
+			if err := b.write(name, texts[i]); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -351,9 +386,28 @@ func irqWord(b *Bench) string {
 
 // irqs are the CPUs of each transmit queue's interrupt, of those that have one.
 func (b *Bench) irqs() (list []string) {
-	for _, s := range b.Settings {
-		if strings.HasPrefix(s.Name, "irq[") && s.Now != "" {
+	for _, name := range b.irqNames() {
+		if s, _ := b.setting(name); s.Now != "" {
 			list = append(list, s.Now)
+		}
+	}
+	return list
+}
+
+// irqNames are the settings of the interrupts that irq places: of the queues that have one, and of those that there will be.
+func (b *Bench) irqNames() (list []string) {
+	for _, s := range b.Settings {
+		if q, _ := queueOf(s.Name); strings.HasPrefix(s.Name, "irq[") && s.Now != "" && q < b.Device.Queues {
+			list = append(list, s.Name)
+		}
+	}
+	for q := len(list); q < b.Device.Queues; q++ {
+		name := fmt.Sprintf("irq[%d]", q)
+		if _, there := b.setting(name); there {
+			continue // it has none, and will have none
+		}
+		if _, ok := b.coming(name); ok {
+			list = append(list, name)
 		}
 	}
 	return list

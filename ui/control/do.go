@@ -71,6 +71,8 @@ func (r *Run) carryOut(ctx context.Context, c knob.Command) (string, error) {
 		return r.save(c.Name, c.Replace)
 	case knob.DoNIC:
 		return r.diff()
+	case knob.DoCheck:
+		return r.checkWords()
 	case knob.DoHelp:
 		return help(c.Knob)
 	case knob.DoQuit:

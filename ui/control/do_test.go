@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"wirespeed/nic/check"
 	"wirespeed/presets/knob"
 )
 
@@ -158,6 +159,25 @@ func TestABenchIsACopy(t *testing.T) {
 		}
 		if w.cfg.Frame.Size != 60 {
 			t.Error("turning a copy turned the run")
+		}
+	})
+}
+
+// TestCheckLine: what is to be mended goes into the log, and the answer is the count.
+func TestCheckLine(t *testing.T) {
+	inBubble(t, func(w *world, _ *Options) {
+		w.findings = []check.Finding{
+			{Title: "MTU", State: check.OK},
+			{Title: "TX ring", State: check.Bad, Seen: "80", Mend: "ethtool -G tx0 tx 1024"},
+			{Title: "tracing", State: check.Unknown},
+		}
+	}, func(t *testing.T, w *world, r *Run) {
+		said, err := r.Do("check")
+		if want := "check: 1 to mend, 1 unknown, 1 good"; err != nil || said != want {
+			t.Errorf("%q, %v; want %s", said, err, want)
+		}
+		if want := "bad: TX ring: 80; mend it: ethtool -G tx0 tx 1024"; !strings.Contains(logOf(r), want) {
+			t.Errorf("the log has no %q: %s", want, logOf(r))
 		}
 	})
 }

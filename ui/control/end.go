@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"wirespeed/engine"
 	"wirespeed/engine/meter"
@@ -74,9 +75,18 @@ func (r *Run) Close(ctx context.Context) error {
 	case err := <-finished:
 		return err
 	case <-ctx.Done():
-		return errors.Join(context.Cause(ctx), r.restore(), r.release())
+	}
+	err := errors.Join(r.restore(), r.release())
+	select { // what took so long may have been just that: a NIC that takes its link down for each setting
+	case again := <-finished:
+		return errors.Join(again, err)
+	case <-time.After(afterwards):
+		return errors.Join(fmt.Errorf("the run did not end in time: %w", context.Cause(ctx)), err)
 	}
 }
+
+// afterwards is how long the rest of an end may take once the device is put back.
+const afterwards = 500 * time.Millisecond
 
 func (r *Run) close() error {
 	r.cmd.Lock()

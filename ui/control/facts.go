@@ -102,3 +102,26 @@ func perSecond(was, now *uint64, interval time.Duration) *float64 {
 	rate := float64(*now-*was) / interval.Seconds()
 	return &rate
 }
+
+// addIRQs gives each queue the rate of its interrupts. One that has several, or shares one with receiving, has their sum.
+func addIRQs(queues []Queue, f *Facts) {
+	if f == nil {
+		return
+	}
+	for _, irq := range f.IRQs {
+		if !irq.Tx || irq.Queue < 0 {
+			continue
+		}
+		for i := range queues {
+			q := &queues[i]
+			if q.Queue != irq.Queue {
+				continue
+			}
+			sum := irq.PerSecond
+			if q.IRQs != nil {
+				sum += *q.IRQs
+			}
+			q.IRQs = &sum
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"wirespeed/engine"
 	"wirespeed/engine/meter"
 	"wirespeed/nic"
+	"wirespeed/nic/check"
 )
 
 // world is a machine made of values: an engine that sends at exactly the rate it is told, and a device that counts what leaves. It lives
@@ -67,6 +68,8 @@ type world struct {
 	foreign  []nic.Foreign
 	keep     bool
 	released int
+	findings []check.Finding
+	slow     chan struct{} // not nil: holds one token, and giving the device back takes ten seconds
 	stats    []nic.Stat
 	paused   nic.PauseFrames
 
@@ -423,6 +426,13 @@ func (g fakeGuard) Diff() []nic.Delta {
 func (g fakeGuard) Keep(keep bool) { g.world.keep = keep }
 
 func (g fakeGuard) Close() (notes []string, err error) {
+	if g.slow != nil {
+		<-g.slow // as long as another does
+		if g.released == 0 {
+			time.Sleep(10 * time.Second)
+		}
+		defer func() { g.slow <- struct{}{} }()
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.released++
@@ -464,6 +474,7 @@ func (w *world) parts() parts {
 		cpus:        func() ([]int, error) { return []int{0, 1, 2, 3}, nil },
 		threadTime:  func(int) (time.Duration, error) { return 0, errors.New("none") },
 		processTime: func() (time.Duration, error) { return 0, errors.New("none") },
+		check:       func(string) ([]check.Finding, error) { return w.findings, nil },
 	}
 }
 

@@ -95,8 +95,11 @@ func (r *Run) Plan() []string { return slices.Clone(r.plan) }
 // adjust brings about the settings of the command line, before the engine is opened: it must know the MTU and the queues that are then.
 func (r *Run) adjust(to []nic.Value) error {
 	for _, s := range knob.Differences(r.values, to) {
-		i := slices.IndexFunc(r.values, func(v nic.Value) bool { return v.Name == s.Knob })
-		line := fmt.Sprintf("%s %s -> %s", s.Knob, r.values[i].Now, s.Value)
+		was := none // of a queue that there will be
+		if i := slices.IndexFunc(r.values, func(v nic.Value) bool { return v.Name == s.Knob }); i >= 0 {
+			was = r.values[i].Now
+		}
+		line := fmt.Sprintf("%s %s -> %s", s.Knob, was, s.Value)
 		r.plan = append(r.plan, line)
 		if r.o.DryRun {
 			continue
@@ -134,12 +137,21 @@ func (r *Run) setNIC(name, text string) (now string, undo func() error, err erro
 	r.mu.Lock()
 	r.mix()
 	r.mu.Unlock()
+	isXPS := strings.HasPrefix(name, "xps[")
+	if isXPS { // what the run steers goes first: the operator changes what was there before, and it stays so
+		if err := r.steering.restore(); err != nil {
+			return "", nil, err
+		}
+	}
 	r.operators.add(name)
 	now, undo, err = r.guard.Set(name, text)
 	if err == nil && name == "mtu" {
 		err = r.reshape()
 	}
 	r.reread()
+	if isXPS && r.isRunning() {
+		r.replace()
+	}
 	if undo == nil {
 		return now, nil, err
 	}
@@ -179,6 +191,18 @@ func (s *nameSet) has(name string) bool {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return s.names[name]
+}
+
+// hasAny tells whether a name with this beginning is in it.
+func (s *nameSet) hasAny(prefix string) bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	for name := range s.names {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // reread takes in what a change of the device has come to, before anything else is held against it.

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -215,6 +216,25 @@ func TestFactsAreRates(t *testing.T) {
 		}
 		if k := row(v, "pause"); k.Detail != "frames/s rx -, tx 5" {
 			t.Errorf("beside the setting: %q", k.Detail)
+		}
+	})
+}
+
+// TestASlowEnd: a NIC that takes long to be put back, as its link goes down for each setting, is waited for, and that is no failure.
+func TestASlowEnd(t *testing.T) {
+	inBubble(t, func(w *world, o *Options) {
+		withSettings(Setting{Knob: "mtu", Value: "9000"})(w, o)
+		w.slow = make(chan struct{}, 1)
+		w.slow <- struct{}{}
+	}, func(t *testing.T, w *world, r *Run) {
+		start(t, r)
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		if err := r.Close(ctx); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if got := now(w, "mtu"); got != "1500" {
+			t.Errorf("mtu is %s", got)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"wirespeed/engine"
 	"wirespeed/nic"
+	"wirespeed/nic/check"
 	"wirespeed/nic/host"
 )
 
@@ -66,6 +67,7 @@ type parts struct {
 	cpus        func() ([]int, error)
 	threadTime  func(tid int) (time.Duration, error)
 	processTime func() (time.Duration, error)
+	check       func(name string) ([]check.Finding, error)
 }
 
 // machine returns the real ones.
@@ -96,5 +98,6 @@ func machine() parts {
 		cpus:        host.CPUs,
 		threadTime:  host.ThreadTime,
 		processTime: host.ProcessTime,
+		check:       checkDevice,
 	}
 }

@@ -83,8 +83,8 @@ func (r *Run) place() {
 		r.steering.settle(of, shared(of))
 		return
 	}
-	// One worker is fed well by any queue; the device stays as it is.
-	if len(cpus) > 1 && distinct(cpus) == len(cpus) && r.steering.steer(r.guard, cpus) == nil {
+	// One worker is fed well by any queue, and an operator who turns XPS steers: the device stays as it is.
+	if len(cpus) > 1 && !r.operators.hasAny("xps[") && distinct(cpus) == len(cpus) && r.steering.steer(r.guard, cpus) == nil {
 		r.steering.settle(ascending(len(cpus)), "")
 		return
 	}

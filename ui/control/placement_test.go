@@ -164,3 +164,43 @@ func TestFlowsClimb(t *testing.T) {
 		}
 	})
 }
+
+// TestTheOperatorSteers: who turns XPS while the run steers it has it as asked, over stops and starts, and everything is back in the end.
+func TestTheOperatorSteers(t *testing.T) {
+	var w0 *world
+	inBubble(t, func(w *world, o *Options) {
+		four()(w, o)
+		w.settings = []nic.Value{
+			{Setting: nic.Setting{Name: "xps[0]", Range: "CPUs as 0-1,3, or none"}, Now: "none"},
+			{Setting: nic.Setting{Name: "xps[1]", Range: "CPUs as 0-1,3, or none"}, Now: "none"},
+		}
+	}, func(t *testing.T, w *world, r *Run) {
+		w0 = w
+		start(t, r)
+		if len(w.xps[0]) != 1 || len(w.xps[1]) != 1 {
+			t.Fatalf("the run steers nothing: %v", w.xps)
+		}
+		if said, err := r.Do("xps[1] 3"); err != nil || said != "xps[1] none -> 3" {
+			t.Errorf("%q, %v", said, err)
+		}
+		for _, when := range []string{"turned", "stopped", "started again"} {
+			switch when {
+			case "stopped":
+				if err := r.Stop(); err != nil {
+					t.Fatal(err)
+				}
+			case "started again":
+				start(t, r)
+			}
+			if diff := cmp.Diff(map[int][]int{0: nil, 1: nil}, w.xps); diff != "" {
+				t.Errorf("%s: what the run steered (-want +got):\n%s", when, diff)
+			}
+			if got := now(w, "xps[1]"); got != "3" {
+				t.Errorf("%s: xps[1] is %s, want the operator's 3", when, got)
+			}
+		}
+	})
+	if got := now(w0, "xps[1]"); got != "none" {
+		t.Errorf("after Close xps[1] is %s", got)
+	}
+}

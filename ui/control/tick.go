@@ -161,6 +161,7 @@ func (r *Run) view(now look) *View {
 		Quit:          r.quit,
 	}
 	r.fresh = false
+	addIRQs(v.Queues, r.shown)
 	return v
 }
 

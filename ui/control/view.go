@@ -97,6 +97,7 @@ type Queue struct {
 	User, Kernel, Spin, Wait  float64 // shares of the last tick, 0..1
 	InKernel                  int
 	InDevice                  *float64 // frames, nil without BQL
+	IRQs                      *float64 // interrupts of the transmit queue a second, nil where they are not known
 	RingFull, Retries, Errors uint64
 	State                     engine.State
 	Slot                      string // how frames stand in the ring: linear, plain, segmented

@@ -94,24 +94,14 @@ func checkText(device string, findings []check.Finding, mended []check.Mended) s
 
 // writeGood prints a line of titles for each group.
 func writeGood(b *strings.Builder, findings []check.Finding) {
-	var groups []string
-	titles := make(map[string][]string)
-	for _, f := range findings {
-		if f.State != check.OK {
-			continue
-		}
-		if titles[f.Group] == nil {
-			groups = append(groups, f.Group)
-		}
-		titles[f.Group] = append(titles[f.Group], f.Title)
-	}
+	groups := check.Good(findings)
 	if len(groups) > 0 {
 		b.WriteString("\n")
 	}
 	state := "good"
-	for _, group := range groups {
-		name := group
-		for line := range strings.SplitSeq(wrap(strings.Join(titles[group], ", "), 80-stateWidth-groupWidth), "\n") {
+	for _, g := range groups {
+		name := g.Group
+		for line := range strings.SplitSeq(wrap(strings.Join(g.Titles, ", "), 80-stateWidth-groupWidth), "\n") {
 			fmt.Fprintf(b, "%-*s%-*s%s\n", stateWidth, state, groupWidth, name, line)
 			state, name = "", ""
 		}
@@ -124,21 +114,7 @@ func checkHead(device string, findings []check.Finding) string {
 	if device != "" {
 		what = device + " and this machine"
 	}
-	n := func(s ...check.State) (sum int) {
-		for _, s := range s {
-			sum += check.Count(findings, s)
-		}
-		return sum
-	}
-	parts := []string{"nothing to mend"}
-	if m := n(check.Bad, check.Warn); m > 0 {
-		parts[0] = fmt.Sprintf("%d to mend", m)
-	}
-	if u := n(check.Unknown); u > 0 {
-		parts = append(parts, fmt.Sprintf("%d unknown", u))
-	}
-	parts = append(parts, fmt.Sprintf("%d good", n(check.OK)))
-	return what + ": " + strings.Join(parts, ", ")
+	return what + ": " + check.Words(findings)
 }
 
 // row prints a state, a title and a text that is broken to fit.

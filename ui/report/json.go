@@ -80,6 +80,7 @@ type (
 		PPS      float64  `json:"pps"`
 		InKernel int      `json:"in_kernel"`
 		InDevice *float64 `json:"in_device"`
+		IRQPerS  *float64 `json:"irq_per_s"` // interrupts of the transmit queue
 		RingFull uint64   `json:"ring_full"`
 		Retries  uint64   `json:"retries"`
 		Errors   uint64   `json:"errors"`
@@ -167,9 +168,29 @@ type (
 )
 
 // jsonWriter prints one object per line.
-type jsonWriter struct{ out io.Writer }
+type jsonWriter struct {
+	out  io.Writer
+	told map[string]string // members of families, as they were printed last
+}
 
-func (w *jsonWriter) sample(v *control.View) error { return w.put(newSample(v)) }
+// sample prints a sample. Of the families (irq[0], xps[0] ...), which a device of many queues has hundreds of, it holds those that are not as
+// they were printed last: all in the first sample, later what has changed.
+func (w *jsonWriter) sample(v *control.View) error {
+	o := newSample(v)
+	if w.told == nil {
+		w.told = make(map[string]string)
+	}
+	for _, k := range v.Knobs {
+		if !k.Family {
+			continue
+		}
+		if last, told := w.told[k.Name]; told && last == k.Value {
+			delete(o.Knobs, k.Name)
+		}
+		w.told[k.Name] = k.Value
+	}
+	return w.put(o)
+}
 
 func (w *jsonWriter) event(e control.Event) error {
 	return w.put(eventJSON{Type: "event", T: stamp(e.At), Text: e.Text, Knob: word(e.Knob)})
@@ -211,7 +232,7 @@ func newSample(v *control.View) sampleJSON {
 	}
 	for i, q := range v.Queues {
 		o.Queues[i] = queueJSON{
-			CPU: q.CPU, PPS: q.PPS, InKernel: q.InKernel, InDevice: q.InDevice, RingFull: q.RingFull, Retries: q.Retries, Errors: q.Errors, Slot: q.Slot,
+			CPU: q.CPU, PPS: q.PPS, InKernel: q.InKernel, InDevice: q.InDevice, IRQPerS: q.IRQs, RingFull: q.RingFull, Retries: q.Retries, Errors: q.Errors, Slot: q.Slot,
 			User: q.User, Kernel: q.Kernel, Spin: q.Spin, Wait: q.Wait, State: q.State.String(), Error: word(q.Err),
 		}
 		if q.Queue >= 0 {
