@@ -139,45 +139,31 @@ func (s *sweeper) pass(f Finding, a, b float64) (Finding, error) {
 	return g, nil
 }
 
-// narrowEdge finds the neighbours between which a backlog begins or the asked rate is not reached any more.
+// narrowEdge finds the neighbours between which a state changes. A rate's edge is told by the rate that leaves beyond it.
 func (s *sweeper) narrowEdge(f Finding) (Finding, error) {
 	a, b := s.placeOf(f.Before), s.placeOf(f.After)
-	if !s.axis.Chosen || !(math.Abs(b-a) > s.axis.Grid) {
+	if s.knob.Name == "rate" || !s.axis.Chosen || !(math.Abs(b-a) > s.axis.Grid) {
 		return f, nil
 	}
 	s.state.Doing = fmt.Sprintf("looking where between %s and %s it is", f.Before, f.After)
-	limited := func(p SweepPoint) bool {
-		if f.Kind == FindBacklog {
-			return p.Standing()
-		}
-		return p.Behind
+	state := SweepPoint.Standing
+	if f.Kind == FindBehind {
+		state = func(p SweepPoint) bool { return p.Behind }
 	}
 	var first *bool
+	at := map[float64]SweepPoint{}
 	before, after, ok, err := s.narrow(a, b, func(p SweepPoint) bool {
+		now := state(p)
 		if first == nil {
-			v := limited(p)
-			first = &v
+			first = &now
 		}
-		return limited(p) == *first
+		at[p.X] = p
+		return now == *first
 	})
 	if err != nil || !ok {
 		return f, err
 	}
-	points := onLeg(s.state.Points, f.Leg)
-	pair := make([]SweepPoint, 2)
-	for _, p := range s.state.Points {
-		if p.OK && p.NS != nil && p.X == before {
-			pair[0] = p
-		}
-		if p.OK && p.NS != nil && p.X == after {
-			pair[1] = p
-		}
-	}
-	if pair[0].NS == nil || pair[1].NS == nil {
-		return f, nil
-	}
-	g := s.edge(f.Kind, append(pair, points...), 1, f.Leg)
-	return g, nil
+	return s.edge(f.Kind, at[before], at[after], f.Leg), nil
 }
 
 // bisect finds the edge of a regime between the two ends in as few looks as possible: where the asked rate is reached no more or a backlog begins to
@@ -240,14 +226,18 @@ func (s *sweeper) bisect() error {
 		s.state.Findings = []Finding{f}
 		return err
 	}
-	s.state.Findings = []Finding{s.edge(kind, append(pair, onLeg(s.state.Points, leg)...), 1, leg)}
+	if s.knob.Name == "rate" {
+		s.state.Findings = s.rateEdge(onLeg(s.state.Points, leg), leg)
+	} else {
+		s.state.Findings = []Finding{s.edge(kind, pair[0], pair[1], leg)}
+	}
 	return nil
 }
 
 // criterion chooses what changes between the two ends, and the words for it; holds is nil where nothing does.
 func (s *sweeper) criterion(first, last SweepPoint) (kind string, holds func(SweepPoint) bool, words string) {
 	switch {
-	case first.Standing() != last.Standing():
+	case s.knob.Name != "rate" && first.Standing() != last.Standing():
 		return FindBacklog, func(p SweepPoint) bool { return p.Standing() == first.Standing() },
 			"whether frames wait in the qdisc in at least 9 of 10 looks"
 	case first.Behind != last.Behind && first.Asked != nil && last.Asked != nil:
@@ -255,7 +245,10 @@ func (s *sweeper) criterion(first, last SweepPoint) (kind string, holds func(Swe
 			fmt.Sprintf("whether at least %.1f %% of the asked rate leaves", 100*(1-behindBy))
 	}
 	difference := math.Abs(*last.MedianNS - *first.MedianNS)
-	if s.knob.Name == "rate" || difference < max(least**first.MedianNS, 3*(first.ErrNS+last.ErrNS)) {
+	if s.knob.Name == "rate" {
+		return "", nil, "all that is asked leaves at both ends, or at neither"
+	}
+	if difference < max(least**first.MedianNS, 3*(first.ErrNS+last.ErrNS)) {
 		return "", nil, fmt.Sprintf("both ends are alike: %s and %s ns per packet, and no backlog begins between them",
 			meter.Number(*first.MedianNS, 1), meter.Number(*last.MedianNS, 1))
 	}

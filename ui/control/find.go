@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -122,10 +123,7 @@ func (s *sweeper) step(a, b SweepPoint, from, to float64, leg string) Finding {
 	}
 	f.Text = fmt.Sprintf("pps %s by %.1f %% between %s %s and %s: %s ns per packet",
 		rises(f.Percent), math.Abs(f.Percent), s.knob.Name, f.Before, f.After, nsText(math.Abs(f.NS)))
-	if len(legs(s.state.Direction)) > 1 || leg == LegDown {
-		f.Text += ", going " + leg
-	}
-	return f
+	return s.going(f)
 }
 
 func rises(percent float64) string {
@@ -143,64 +141,142 @@ func nsText(ns float64) string {
 	return meter.Number(ns, 0)
 }
 
-// edges are where a backlog begins or ends to stand, and where the rate that leaves ceases to follow the one that is asked, or follows again. Of a
-// pair of them at the same place the backlog is named, which is the reason.
+// edges are where a backlog begins or ends to stand, and where the rate that leaves ceases to follow the one that is asked, or follows again.
 func (s *sweeper) edges(points []SweepPoint, leg string) []Finding {
+	if s.knob.Name == "rate" {
+		return s.rateEdge(points, leg)
+	}
 	var list []Finding
-	for i := 1; i < len(points); i++ {
-		a, b := points[i-1], points[i]
-		switch {
-		case a.Standing() != b.Standing():
-			list = append(list, s.edge(FindBacklog, points, i, leg))
-		case a.Behind != b.Behind && !b.Standing() && a.Asked != nil && b.Asked != nil:
-			list = append(list, s.edge(FindBehind, points, i, leg))
+	standing, ok := edgeOf(points, SweepPoint.Standing)
+	if ok {
+		list = append(list, s.edge(FindBacklog, points[standing-1], points[standing], leg))
+	}
+	behind, found := edgeOf(points, func(p SweepPoint) bool { return p.Behind })
+	if found && !(ok && behind == standing) { // of both at one place the backlog is the reason
+		list = append(list, s.edge(FindBehind, points[behind-1], points[behind], leg))
+	}
+	return list
+}
+
+// edgeOf is where a state changes for good: the place that leaves the fewest points on the wrong side. At most one in ten may lie there, or there is
+// no edge: the state comes and goes.
+func edgeOf(points []SweepPoint, state func(SweepPoint) bool) (place int, ok bool) {
+	n := len(points)
+	best := n + 1
+	for k := 1; k < n; k++ {
+		wrong := 0
+		for i, p := range points {
+			if state(p) != (i < k) {
+				wrong++
+			}
+		}
+		if wrong = min(wrong, n-wrong); wrong < best && state(points[k-1]) != state(points[k]) {
+			best, place = wrong, k
 		}
 	}
-	return settled(list)
+	return place, best <= n/10
 }
 
-// settled leaves the first and the last of edges that go to and fro within one course: between them the machine has not made up its mind.
-func settled(list []Finding) []Finding {
-	if len(list) < 4 {
-		return list
+// rateEdge is the rate from which on more is asked than can leave. Beyond it the rate that leaves stays, which tells the edge more closely than the
+// values between which it lies.
+func (s *sweeper) rateEdge(points []SweepPoint, leg string) []Finding {
+	limit, percent := limitOf(points)
+	if limit == 0 {
+		return nil
 	}
-	return []Finding{list[0], list[len(list)-1]}
-}
-
-// edge words one between points i-1 and i.
-func (s *sweeper) edge(kind string, points []SweepPoint, i int, leg string) Finding {
-	a, b := points[i-1], points[i]
+	var a, b *SweepPoint
+	wrong := 0
+	for i := range points {
+		p := &points[i]
+		switch {
+		case p.Asked == nil:
+		case *p.Asked <= limit:
+			if a == nil || *p.Asked > *a.Asked {
+				a = p
+			}
+			if p.Behind && *p.Asked < limit*(1-2*behindBy) {
+				wrong++
+			}
+		default:
+			if b == nil || *p.Asked < *b.Asked {
+				b = p
+			}
+			if !p.Behind && *p.Asked > limit*(1+4*behindBy) {
+				wrong++
+			}
+		}
+	}
+	if a == nil || b == nil || wrong > len(points)/10 {
+		return []Finding{{
+			Kind: FindBehind, Leg: leg, Before: points[0].Text, After: points[len(points)-1].Text, X: points[0].X, PPSBefore: points[0].PPS, PPSAfter: limit,
+			Text: "fewer leave than asked, with no one edge: " + s.unsteady(a == nil),
+		}}
+	}
+	if leg == LegDown {
+		a, b = b, a
+	}
+	verb := map[bool]string{true: "ends", false: "begins"}[leg == LegDown]
 	f := Finding{
-		Kind: kind, Leg: leg, Before: a.Text, After: b.Text, X: (a.X + b.X) / 2, PPSBefore: a.PPS, PPSAfter: b.PPS,
+		Kind: FindBehind, Leg: leg, Before: a.Text, After: b.Text, X: limit * (a.X + b.X) / (*a.Asked + *b.Asked), PPSBefore: a.PPS, PPSAfter: b.PPS,
 		NS: *b.NS - *a.NS, Percent: 100 * (b.PPS - a.PPS) / a.PPS,
 	}
-	limited := b.Standing() || b.Behind
-	verb := "begins"
-	if !limited {
-		verb = "ends"
+	between := fmt.Sprintf("between rate %s and %s", f.Before, f.After)
+	wire := percent != nil && math.Abs(*percent-100) < 1
+	switch {
+	case wire || anyWaits(points):
+		f.Kind = FindBacklog
+		f.Text = fmt.Sprintf("backlog %s at %s pps, %s: what is asked beyond waits", verb, meter.Number(math.Floor(limit), 0), between)
+	default:
+		f.Text = fmt.Sprintf("the sender's limit %s at %s pps, %s: no more leave, and none wait in a qdisc", verb, meter.Number(math.Floor(limit), 0), between)
 	}
-	where := fmt.Sprintf("between %s %s and %s", s.knob.Name, f.Before, f.After)
-	if kind == FindBacklog {
-		f.Text = fmt.Sprintf("backlog %s %s", verb, where)
-	} else if limited {
-		f.Text = "fewer leave than asked: it begins " + where
-	} else {
-		f.Text = "all that is asked leaves again: it begins " + where
+	if wire {
+		f.Text += fmt.Sprintf("; that is %.1f %% of wirespeed, %s pps", *percent, s.wirespeed())
 	}
-	if limit, percent := s.limit(points); s.knob.Name == "rate" && limit > 0 {
-		f.Text += fmt.Sprintf("; %s pps leave, however many are asked", meter.Number(limit, 0))
-		if percent != nil && math.Abs(*percent-100) < 1 {
-			f.Text += fmt.Sprintf(": %.1f %% of wirespeed, which is %s pps", *percent, s.wirespeed())
-		}
+	return []Finding{s.going(f)}
+}
+
+// unsteady says why there is no edge.
+func (s *sweeper) unsteady(all bool) string {
+	if all {
+		return "even the least that was asked is more than leaves; begin lower"
 	}
-	if len(legs(s.state.Direction)) > 1 || leg == LegDown {
-		f.Text += ", going " + leg
+	return "it comes and goes; does the sender share its CPU with others?"
+}
+
+func anyWaits(points []SweepPoint) bool {
+	return slices.ContainsFunc(points, func(p SweepPoint) bool { return p.Behind && p.Backlog != nil && *p.Backlog >= 1 })
+}
+
+// going adds the direction where it is not the only one.
+func (s *sweeper) going(f Finding) Finding {
+	if len(legs(s.state.Direction)) > 1 || f.Leg == LegDown {
+		f.Text += ", going " + f.Leg
 	}
 	return f
 }
 
-// limit is the rate that leaves where more is asked than can.
-func (s *sweeper) limit(points []SweepPoint) (pps float64, percent *float64) {
+// edge words one between two points.
+func (s *sweeper) edge(kind string, a, b SweepPoint, leg string) Finding {
+	f := Finding{
+		Kind: kind, Leg: leg, Before: a.Text, After: b.Text, X: (a.X + b.X) / 2, PPSBefore: a.PPS, PPSAfter: b.PPS,
+		NS: *b.NS - *a.NS, Percent: 100 * (b.PPS - a.PPS) / a.PPS,
+	}
+	where := fmt.Sprintf("between %s %s and %s", s.knob.Name, f.Before, f.After)
+	switch {
+	case kind == FindBacklog && b.Standing():
+		f.Text = "backlog begins " + where
+	case kind == FindBacklog:
+		f.Text = "backlog ends " + where
+	case b.Behind:
+		f.Text = "fewer leave than asked: it begins " + where
+	default:
+		f.Text = "all that is asked leaves again: it begins " + where
+	}
+	return s.going(f)
+}
+
+// limitOf is the rate that leaves where more is asked than can.
+func limitOf(points []SweepPoint) (pps float64, percent *float64) {
 	var list []SweepPoint
 	for _, p := range points {
 		if p.Behind {
@@ -210,12 +286,7 @@ func (s *sweeper) limit(points []SweepPoint) (pps float64, percent *float64) {
 	if len(list) == 0 {
 		return 0, nil
 	}
-	slices.SortFunc(list, func(a, b SweepPoint) int {
-		if a.PPS < b.PPS {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(list, func(a, b SweepPoint) int { return cmp.Compare(a.PPS, b.PPS) })
 	p := list[len(list)/2]
 	return p.PPS, p.Percent
 }

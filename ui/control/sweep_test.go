@@ -157,12 +157,12 @@ func TestSweepNamesWhereBacklogBegins(t *testing.T) {
 		spec knob.Sweep
 		want []string
 	}{
-		{"up", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps"}, []string{"backlog begins between rate 446kpps and 446.5kpps;"}},
-		{"down", knob.Sweep{Knob: "rate", From: "0.6Mpps", To: "0.2Mpps"}, []string{"backlog ends between rate 446.5kpps and 446kpps;"}},
-		{"both", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps", Direction: "updown"}, []string{"backlog begins between rate 446kpps and 446.5kpps;", "backlog ends between rate 446.5kpps and 446kpps;"}},
-		{"by halving", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps", Bisect: true}, []string{"backlog begins between rate 446kpps and 446.5kpps;"}},
-		{"by halving, down", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps", Bisect: true, Direction: "down"}, []string{"backlog ends between rate 446.5kpps and 446kpps;"}},
-		{"with a step", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps", Step: "50kpps"}, []string{"backlog begins between rate 400kpps and 450kpps;"}},
+		{"up", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps"}, []string{"backlog begins at 446,4"}},
+		{"down", knob.Sweep{Knob: "rate", From: "0.6Mpps", To: "0.2Mpps"}, []string{"backlog ends at 446,4"}},
+		{"both", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps", Direction: "updown"}, []string{"backlog begins at 446,4", "backlog ends at 446,4"}},
+		{"by halving", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps", Bisect: true}, []string{"backlog begins at 446,4"}},
+		{"by halving, down", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps", Bisect: true, Direction: "down"}, []string{"backlog ends at 446,4"}},
+		{"with a step", knob.Sweep{Knob: "rate", From: "0.2Mpps", To: "0.6Mpps", Step: "50kpps"}, []string{"backlog begins at 446,4"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			swept(t, c.spec, shaped, func(t *testing.T, _ *world, _ *Run, s *Sweep) {
@@ -170,7 +170,11 @@ func TestSweepNamesWhereBacklogBegins(t *testing.T) {
 					t.Fatalf("found:\n%s", named(s))
 				}
 				for i, f := range s.Findings {
-					if f.Kind != FindBacklog || !strings.HasPrefix(f.Text, c.want[i]) || !strings.Contains(f.Text, "of wirespeed, which is 446,428 pps") {
+					lo, hi := min(f.PPSBefore, f.PPSAfter), f.X
+					if lo > 446_428 || math.Abs(hi-446_428) > 100 || f.Before == f.After {
+						t.Errorf("edge at %v between %s and %s", f.X, f.Before, f.After)
+					}
+					if f.Kind != FindBacklog || !strings.HasPrefix(f.Text, c.want[i]) || !strings.Contains(f.Text, "100.0 % of wirespeed, 446,428 pps") {
 						t.Errorf("%s %s, want %s", f.Kind, f.Text, c.want[i])
 					}
 				}
