@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"wirespeed/engine"
+	"wirespeed/engine/far"
 	"wirespeed/nic"
 	"wirespeed/nic/check"
 	"wirespeed/nic/host"
@@ -138,6 +140,9 @@ func work(c commandLine) (err error) {
 	if err != nil {
 		return err
 	}
+	if c.command == "sink" {
+		return workSink(c, ends)
+	}
 	o, err := c.options()
 	if err != nil {
 		return err
@@ -173,6 +178,31 @@ func work(c commandLine) (err error) {
 	defer stop()
 	plant()
 	return show(ctx, run, c)
+}
+
+// workSink is the worker of the receiving end.
+func workSink(c commandLine, ends <-chan os.Signal) (err error) {
+	o, err := c.sinkOptions()
+	if err != nil {
+		return err
+	}
+	var f *control.FarEnd
+	putBack := func() (err error) {
+		if f != nil {
+			err = f.Close()
+		}
+		return err
+	}
+	engine.Spawn = supervisor.Guarded(func() { _ = putBack() })
+	if f, err = control.NewFarEnd(o); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, putBack()) }()
+	ctx, stop := supervisor.Watch(context.Background(), ends, supervisor.Reactions{
+		Go: engine.Spawn, Resumed: func() {}, AtOnce: func() { _ = putBack(); os.Exit(128 + int(unix.SIGINT)) },
+	})
+	defer stop()
+	return report.Sink(ctx, f, c.report)
 }
 
 // say prints notes on stderr, a line each.
@@ -421,6 +451,10 @@ type commandLine struct {
 	fix     bool // of check
 	sweep   knob.Sweep
 	output  string // of sweep: a file, "" stdout
+	listen  string
+	far     string
+	keyFile string
+	xdp     bool // of sink
 }
 
 // parse reads the command line. Values of knobs are texts until there is a device to hold them against.
@@ -433,7 +467,7 @@ func parse(args []string) (commandLine, error) {
 		return c, flagError(err)
 	}
 	words := fs.Args()
-	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets", "restore", "sweep"}, words[0]) {
+	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets", "restore", "sink", "sweep"}, words[0]) {
 		c.command, words = words[0], words[1:]
 	}
 	switch {
@@ -455,6 +489,14 @@ func parse(args []string) (commandLine, error) {
 		return c, noOptions(fs, c.command)
 	case c.command == "check":
 		return c, c.checkOptions(fs)
+	case c.command == "sink":
+		if err := c.onlyFor(fs, "sink", "receiver", "sink", "xdp", "listen", "key-file", "format", "interval", "duration", "i-know"); err != nil {
+			return c, err
+		}
+		_, err := c.sinkOptions()
+		return c, err
+	case c.listen != "" || c.xdp:
+		return c, usage("--listen and --xdp are for `wirespeed sink DEV` (a sender has --far, and --sink xdp)")
 	case c.fix:
 		return c, usage("--fix is for `wirespeed check DEV`")
 	case c.command != "sweep" && slices.ContainsFunc(sweepFlags, fs.Changed):
@@ -466,9 +508,77 @@ func parse(args []string) (commandLine, error) {
 	case c.command != "console" && fs.Changed("hz"):
 		return c, usage("--hz is for the console: use --interval")
 	case c.command == "sweep":
-		return c, c.checkSweep(fs)
+		if err := c.checkSweep(fs); err != nil {
+			return c, err
+		}
 	}
-	return c, nil
+	return c, c.farOptions()
+}
+
+// onlyFor refuses options that a command does not take.
+func (c *commandLine) onlyFor(fs *pflag.FlagSet, command string, allowed ...string) (err error) {
+	fs.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(allowed, f.Name) {
+			err = usage("--%s is not for %s: it takes --%s", f.Name, command, strings.Join(allowed, ", --"))
+		}
+	})
+	return err
+}
+
+// sinkOptions are what the receiving end is made of.
+func (c commandLine) sinkOptions() (o control.FarEndOptions, err error) {
+	o = control.FarEndOptions{
+		Device: c.run.Device, Verify: true, IKnow: c.run.IKnow, Interval: c.run.Interval, Duration: c.run.Limit.Duration, Listen: c.listen,
+	}
+	if c.xdp {
+		o.Sink.XDP, o.Verify = true, false
+	}
+	for _, s := range c.run.Settings {
+		switch {
+		case s.Knob == "receiver" && (s.Value == "verify" || s.Value == "count"):
+			o.Verify = s.Value == "verify"
+		case s.Knob == "receiver":
+			return o, usage("receiver %q: a sink has verify and count", s.Value)
+		default: // sink
+			if o.Sink, err = knob.ParseSink(s.Value); err != nil {
+				return o, err
+			}
+		}
+	}
+	switch {
+	case o.Device == "":
+		return o, usage("which device? wirespeed sink DEV")
+	case o.Listen == "" && c.keyFile != "":
+		return o, usage("--key-file is for --listen ADDRESS:PORT, or for --far of a sender")
+	case o.Listen != "":
+		if err := far.CheckAddress(o.Listen); err != nil {
+			return o, usage("--%v", err)
+		}
+		if o.Key, err = far.ReadKey(c.keyFile); err != nil {
+			return o, usage("%v", err)
+		}
+	}
+	return o, nil
+}
+
+// farOptions completes the run with its connection to the far end.
+func (c *commandLine) farOptions() (err error) {
+	host, port, err := net.SplitHostPort(c.far)
+	switch {
+	case c.far == "" && c.keyFile == "":
+		return nil
+	case c.far == "":
+		return usage("--key-file is for --far HOST:PORT, or for --listen of a sink")
+	case err != nil || host == "" || port == "":
+		return usage("--far %q: write it as HOST:PORT", c.far)
+	case c.run.Lab:
+		return usage("--far needs a device to send from: wirespeed run DEV --far %s (nothing leaves the lab)", c.far)
+	}
+	c.run.Far = c.far
+	if c.run.FarKey, err = far.ReadKey(c.keyFile); err != nil {
+		return usage("%v", err)
+	}
+	return nil
 }
 
 // sweepFlags are the options of sweep alone.
@@ -530,6 +640,10 @@ func (c *commandLine) flags() *pflag.FlagSet {
 	fs.StringVar(&c.sweep.Direction, "direction", "", "sweep: `WAY` through the values: up, down, or updown (hysteresis)")
 	fs.BoolVar(&c.sweep.Bisect, "bisect", false, "sweep: find the edge of a regime by halving, in few steps")
 	fs.StringVar(&c.output, "output", "", "sweep: write to `FILE` instead of stdout (its ending .json, .csv or .svg is the format)")
+	fs.BoolVar(&c.xdp, "xdp", false, "sink: drop the frames in the driver, as root; the same as --sink xdp --receiver count")
+	fs.StringVar(&c.listen, "listen", "", "sink: tell a console what arrives; `ADDRESS:PORT` of this machine")
+	fs.StringVar(&c.far, "far", "", "show what arrives at another machine: `HOST:PORT` of its wirespeed sink DEV --listen")
+	fs.StringVar(&c.keyFile, "key-file", "", "the key that --listen and --far share, in a `FILE` (or in the environment: "+far.KeyVariable+")")
 	fs.BoolVar(&c.fix, "fix", false, "check: mend what can be, and leave it so (`wirespeed restore` undoes it)")
 	fs.BoolVar(&c.run.Keep, "keep", false, "leave what was changed on the device as it is (`wirespeed restore` takes it back)")
 	fs.BoolVar(&c.run.DryRun, "dry-run", false, "list what would be changed on the device, change nothing, and end")
@@ -617,6 +731,7 @@ func help() string {
 
   wirespeed [DEV]             the console; no DEV: the lab, a veth pair in a private network namespace
   wirespeed run [DEV]         the same without a screen: lines on stdout until --duration, --count or a signal
+  wirespeed sink DEV          the receiving end of two machines: counts and verifies what arrives; --listen tells a sender's --far
   wirespeed check [DEV]       is machine (and device) set up to send at wirespeed? exit code 0 yes, 1 something to mend
   wirespeed restore [DEV]     put back what sessions that were killed, or ended with --keep, have left changed
   wirespeed sweep [DEV] --knob K --from A --to B    turn a knob through its values, and name where pps changes

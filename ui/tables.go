@@ -134,7 +134,14 @@ type rung struct {
 }
 
 func rungs(l control.Ladder) []rung {
-	return []rung{{"asked", l.Asked}, {"ring", &l.Ring}, {"taken", &l.Taken}, {"device", l.Device}, {"arrived", l.Arrived}}
+	steps := []rung{{"asked", l.Asked}, {"ring", &l.Ring}, {"taken", &l.Taken}, {"device", l.Device}, {"arrived", l.Arrived}}
+	if l.HasFar && l.Arrived == nil { // it has the place of what nobody counts here
+		steps = steps[:4]
+	}
+	if l.HasFar {
+		steps = append(steps, rung{"far", l.Far})
+	}
+	return steps
 }
 
 func countOr(n *uint64) string {

@@ -29,6 +29,7 @@ const (
 	tag   = asm.R8 // of the frame, with bit 16 set; 0 without one
 	end   = asm.R9 // after the last byte
 	acc   = asm.R0 // the filter's accumulator
+	idx   = asm.R5 // the filter's index register
 	tmp   = asm.R2
 	up    = data // whether the frame is passed up, once nobody looks at its addresses any more
 )
@@ -57,6 +58,7 @@ func program(filter []bpf.RawInstruction, counts int, every uint32) (asm.Instruc
 		asm.Mov.Imm(tag, 0),
 		asm.Mov.Reg(layer, data),
 		asm.Mov.Imm(acc, 0),
+		asm.Mov.Imm(idx, 0),
 		asm.Mov.Reg(tmp, data),
 		asm.Add.Imm(tmp, macs+4+2),
 		asm.JGT.Reg(tmp, end, "0"), // no room for a tag
@@ -159,6 +161,22 @@ func translate(one bpf.Instruction, i int) (asm.Instructions, error) {
 	switch c := one.(type) {
 	case bpf.LoadAbsolute:
 		return translateLoad(c)
+	case bpf.LoadMemShift: // the length of an IPv4 header
+		out, err := translateLoad(bpf.LoadAbsolute{Off: c.Off, Size: 1})
+		if err != nil {
+			return nil, err
+		}
+		out[len(out)-1].Dst = idx // the accumulator stays as it is
+		return append(out, asm.And.Imm(idx, 0xf), asm.LSh.Imm(idx, 2)), nil
+	case bpf.LoadIndirect:
+		if c.Off < macs {
+			return nil, errors.New("it reads the addresses by an index")
+		}
+		out, err := translateLoad(bpf.LoadAbsolute(c))
+		if err != nil {
+			return nil, err
+		}
+		return append(asm.Instructions{asm.Mov.Reg(asm.R3, layer), asm.Add.Reg(asm.R3, idx)}, from(out, asm.R3)...), nil
 	case bpf.LoadExtension:
 		switch c.Num {
 		case bpf.ExtVLANTagPresent:
@@ -201,6 +219,16 @@ var jumps = map[bpf.JumpTest]asm.JumpOp{
 }
 
 var sizes = map[int]asm.Size{1: asm.Byte, 2: asm.Half, 4: asm.Word}
+
+// from makes a load begin at another pointer.
+func from(load asm.Instructions, pointer asm.Register) asm.Instructions {
+	for i := range load {
+		if load[i].Src == layer {
+			load[i].Src = pointer
+		}
+	}
+	return load
+}
 
 // translateLoad reads bytes of the frame; a frame that has not so many is none of ours, as for the filter.
 func translateLoad(c bpf.LoadAbsolute) (asm.Instructions, error) {

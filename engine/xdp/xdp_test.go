@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"wirespeed/engine/frame"
+	"wirespeed/engine/receive"
 	"wirespeed/nic/lab/labtest"
 )
 
@@ -104,7 +105,7 @@ func hold() int {
 	l, err := netlink.LinkByName("v1")
 	if err == nil {
 		var f []bpf.RawInstruction
-		if f, err = frame.AnyFilter(); err == nil {
+		if f, err = receive.Numbered(); err == nil {
 			_, err = Open("v1", l.Attrs().Index, f, 0)
 		}
 	}
@@ -122,7 +123,7 @@ func TestSameAsFilter(t *testing.T) {
 	if !may(t) {
 		return
 	}
-	anyOne, err := frame.AnyFilter()
+	anyOne, err := receive.Numbered()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,6 +143,12 @@ func TestSameAsFilter(t *testing.T) {
 			other[i] ^= 0xff
 			frames = append(frames, other)
 		}
+	}
+	options := build(t, spec(0, false)) // of IPv4, four bytes of them
+	options[14] = 0x46
+	options = append(append(append([]byte(nil), options[:34]...), 1, 1, 1, 1), options[34:]...)
+	for n := 34; n <= len(options); n++ {
+		frames = append(frames, options[:n])
 	}
 	stacked := build(t, tagged)
 	frames = append(frames, append(append([]byte(nil), stacked[:12]...), append([]byte{0x88, 0xa8, 0, 7}, stacked[12:]...)...))

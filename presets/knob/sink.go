@@ -27,23 +27,11 @@ var sinks = []Knob{{
 	words: []string{"off", "xdp"},
 	get:   func(b *Bench) string { return sinkText(b.Config.Sink) },
 	set: func(b *Bench, text string) error {
-		name, every, sampled := strings.Cut(text, "/")
-		switch {
-		case text == "off":
-			b.Config.Sink = engine.Sink{}
-			return nil
-		case name != "xdp":
-			return usage("sink %q: use off, xdp or xdp/N%s", text, didYouMean(text, []string{"off", "xdp"}))
-		case !sampled:
-			b.Config.Sink = engine.Sink{XDP: true}
-			return nil
+		sink, err := ParseSink(text)
+		if err == nil {
+			b.Config.Sink = sink
 		}
-		n, err := number("sink xdp/", every, 1, maxSample)
-		if err != nil {
-			return err
-		}
-		b.Config.Sink = engine.Sink{XDP: true, Every: uint32(n)}
-		return nil
+		return err
 	},
 	turn: func(b *Bench, steps int, _ bool) string {
 		return cycle([]string{"off", "xdp"}, strings.SplitN(sinkText(b.Config.Sink), "/", 2)[0], steps)
@@ -70,6 +58,24 @@ var sinks = []Knob{{
 	},
 	denied: func(b *Bench) bool { return b.Rx.Denied && (b.Lab || b.RxMAC != nil) },
 }}
+
+// ParseSink reads a value of the knob. errors.Is(err, ErrUsage).
+func ParseSink(text string) (engine.Sink, error) {
+	name, every, sampled := strings.Cut(text, "/")
+	switch {
+	case text == "off":
+		return engine.Sink{}, nil
+	case name != "xdp":
+		return engine.Sink{}, usage("sink %q: use off, xdp or xdp/N%s", text, didYouMean(text, []string{"off", "xdp"}))
+	case !sampled:
+		return engine.Sink{XDP: true}, nil
+	}
+	n, err := number("sink xdp/", every, 1, maxSample)
+	if err != nil {
+		return engine.Sink{}, err
+	}
+	return engine.Sink{XDP: true, Every: uint32(n)}, nil
+}
 
 func sinkText(s engine.Sink) string {
 	switch {

@@ -32,6 +32,7 @@ func (r *Run) end(run context.Context) {
 			err = fmt.Errorf("%s: %s of the %s asked for never left the ring", r.o.Device, meter.Thousands(uint64(s.InKernel)), frames(r.o.Limit.Count))
 		}
 	}
+	r.farEnds()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ctx != run || !r.running() {
@@ -107,6 +108,7 @@ func (r *Run) close() error {
 // free closes and restores what New has opened so far.
 func (r *Run) free() error {
 	r.die()
+	r.closeFar()
 	errs := []error{r.restore(), r.release()}
 	if r.eng != nil {
 		errs = append(errs, r.eng.Close())

@@ -41,6 +41,7 @@ func (r *Run) ladder(base, now look) Ladder {
 		c.qdiscDrops = since(r.qdiscBase.Drops, r.qdisc.Drops)
 	}
 	l.Gaps = gaps(l, c)
+	r.farSide(now.at).farGap(&l, c, r.far.live)
 	return l
 }
 

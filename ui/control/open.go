@@ -64,6 +64,7 @@ func open(o Options, p parts) (_ *Run, err error) {
 		return nil, err
 	}
 
+	r.dialFar()
 	r.base = r.take(o.Interval)
 	r.fast.next(r.base)
 	r.line.next(r.base)

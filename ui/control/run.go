@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wirespeed/engine"
+	"wirespeed/engine/far"
 	"wirespeed/engine/meter"
 	"wirespeed/nic"
 	"wirespeed/presets/knob"
@@ -25,6 +26,8 @@ type Options struct {
 	Script   []Step        // commands as they come, after the start
 	Scripted bool          // there is a script, even if it says nothing: its end is the run's, unless Limit is
 	Limit    engine.Limit
+	Far      string // address of a sink that tells what arrives there, "" none
+	FarKey   far.Key
 	Keep     bool // leave what was changed on the device as it is in the end
 	DryRun   bool // change nothing: Plan lists what would be
 }
@@ -41,6 +44,7 @@ type Run struct {
 	dev    device
 	rxDev  counter // nil without a receiving device
 	rxLink nic.Link
+	far    farLink
 	noXDP  error // why there can be no XDP sink
 	eng    sender
 	life   context.Context // until Close
@@ -140,6 +144,7 @@ func (r *Run) Start() error {
 	}
 	r.place()
 	r.prepareSegments(r.eng.Config())
+	r.farBegins()
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -259,6 +264,7 @@ func (r *Run) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.restart("reset", r.epochs.number)
+	r.farResets()
 	r.log.add("", "statistics reset")
 	if r.running() {
 		r.counted = r.base.at

@@ -17,6 +17,7 @@ type Summary struct {
 	TxSource      string
 	RxPackets     *uint64
 	Ladder        Ladder
+	Far           *FarSide // nil without a far end
 	Missed        uint64
 	LostNoCarrier *uint64
 	AvgPPS        float64
@@ -50,7 +51,7 @@ func (r *Run) Result() Summary {
 	s := Summary{
 		Elapsed: r.elapsed(now, r.counted), Waited: (now.engine.Waited - r.base.engine.Waited) / time.Duration(r.eng.Config().Queues),
 		TxPackets: l.Taken, TxSource: fromEngine, RxPackets: l.Arrived,
-		Ladder: l, Missed: since(r.base.engine.Missed, now.engine.Missed), LostNoCarrier: r.loss.known(),
+		Ladder: l, Far: r.farSide(now.at), Missed: since(r.base.engine.Missed, now.engine.Missed), LostNoCarrier: r.loss.known(),
 		Errors: since(r.base.engine.Errors, now.engine.Errors),
 		Epochs: r.epochs.all(), Marks: slices.Clone(r.epochs.marks), Diff: r.epochs.diff,
 		StdDevNS: math.NaN(), Err: r.failure,

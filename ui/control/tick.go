@@ -152,6 +152,7 @@ func (r *Run) view(now look) *View {
 		Placement:     r.steering.words(),
 		Qdisc:         r.qdisc,
 		Sink:          now.engine.Sink,
+		Far:           r.farSide(now.at),
 		Facts:         r.shown,
 		Knobs:         r.panel.rows(r, cfg),
 		Log:           r.log.events(),

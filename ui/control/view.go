@@ -35,6 +35,7 @@ type View struct {
 	Placement     string // which queues are really used, "" where each worker has its own
 	Qdisc         *nic.Qdisc
 	Sink          *SinkView // nil while none is on
+	Far           *FarSide  // nil without a far end
 	Facts         *Facts    // nil before two looks
 	Knobs         []Knob
 	Log           []Event // newest last, bounded
@@ -85,6 +86,8 @@ type Flow struct {
 type Ladder struct {
 	Asked, Device, Arrived *uint64
 	Ring, Taken            uint64
+	Far                    *uint64  // arrived at the far end of two machines, by its own count
+	HasFar                 bool     // there is one
 	Gaps                   []string // every gap in words
 }
 

@@ -36,6 +36,7 @@ type (
 		Placement     *string            `json:"placement"` // null where each worker has its own queue
 		Qdisc         *qdiscJSON         `json:"qdisc"`
 		Sink          *sinkJSON          `json:"sink"`  // null while none is on
+		Far           *farJSON           `json:"far"`   // null without --far
 		Knobs         map[string]*string `json:"knobs"` // null where the device does not tell
 	}
 
@@ -101,6 +102,25 @@ type (
 		Requeues       uint64 `json:"requeues"`
 	}
 
+	// farJSON is what the far end of two machines says, since the start or the last reset.
+	farJSON struct {
+		Address    string   `json:"address"`
+		Device     *string  `json:"device"`
+		How        *string  `json:"how"`
+		AgeS       *float64 `json:"age_s"` // of what was last heard
+		Error      *string  `json:"error"` // why nothing is known now
+		PPS        *float64 `json:"pps"`
+		Arrived    *uint64  `json:"arrived"`
+		Verified   *uint64  `json:"verified"`
+		Lost       *uint64  `json:"lost"`
+		Duplicates *uint64  `json:"duplicates"`
+		Reordered  *uint64  `json:"reordered"`
+		Corrupt    *uint64  `json:"corrupt"`
+		NotSeen    *uint64  `json:"not_seen"`
+		Received   *uint64  `json:"received"`
+		Dropped    *uint64  `json:"dropped"`
+	}
+
 	sinkJSON struct {
 		Mode    string `json:"mode"` // native or generic
 		Ours    uint64 `json:"ours"` // since it was switched on
@@ -123,6 +143,7 @@ type (
 		TxSource      string      `json:"tx_source"`
 		RxPackets     *uint64     `json:"rx_packets"`
 		Ladder        ladderJSON  `json:"ladder"`
+		Far           *farJSON    `json:"far"`
 		Missed        uint64      `json:"missed"`
 		LostNoCarrier *uint64     `json:"lost_no_carrier"`
 		AvgPPS        float64     `json:"avg_pps"`
@@ -225,7 +246,7 @@ func newSample(v *control.View) sampleJSON {
 			Dev: s.RxDev, PPS: known(s.RX.PPS, s.RX.OK), AvgPPS: known(s.RX.Avg, in && s.RX.OK), VarNS: known(s.RX.VarNS, in && s.RX.OK),
 		},
 		Ladder: newLadder(v.Ladder), Missed: v.Missed, LostNoCarrier: v.LostNoCarrier, Errors: v.Errors,
-		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Sink: newSink(v.Sink), Knobs: map[string]*string{},
+		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Sink: newSink(v.Sink), Far: newFar(v.Far), Knobs: map[string]*string{},
 	}
 	if in {
 		o.Epoch, o.N = &s.Epoch, &s.N
@@ -279,6 +300,21 @@ func newQdisc(q *nic.Qdisc) *qdiscJSON {
 	return &qdiscJSON{q.Kind, q.BacklogPackets, q.BacklogBytes, q.Drops, q.Requeues}
 }
 
+func newFar(s *control.FarSide) *farJSON {
+	if s == nil {
+		return nil
+	}
+	o := &farJSON{
+		Address: s.Address, Device: word(s.Device), How: word(s.How), Error: word(s.Err), PPS: s.PPS, Arrived: s.Arrived, Verified: s.Verified,
+		Lost: s.Lost, Duplicates: s.Duplicates, Reordered: s.Reordered, Corrupt: s.Corrupt, NotSeen: s.NotSeen, Received: s.Received, Dropped: s.Dropped,
+	}
+	if s.Age != nil {
+		age := s.Age.Seconds()
+		o.AgeS = &age
+	}
+	return o
+}
+
 func newSink(s *control.SinkView) *sinkJSON {
 	if s == nil {
 		return nil
@@ -289,7 +325,7 @@ func newSink(s *control.SinkView) *sinkJSON {
 func newSummary(s control.Summary, at time.Time) summaryJSON {
 	o := summaryJSON{
 		Type: "summary", T: stamp(at), ElapsedS: s.Elapsed.Seconds(), TxPackets: s.TxPackets, TxSource: s.TxSource, RxPackets: s.RxPackets,
-		Ladder: newLadder(s.Ladder), Missed: s.Missed, LostNoCarrier: s.LostNoCarrier, AvgPPS: s.AvgPPS,
+		Ladder: newLadder(s.Ladder), Far: newFar(s.Far), Missed: s.Missed, LostNoCarrier: s.LostNoCarrier, AvgPPS: s.AvgPPS,
 		StdDevNS: known(s.StdDevNS, true), Errors: s.Errors, Epochs: newEpochs(s.Epochs), Marks: newEpochs(s.Marks), Result: s.Result,
 	}
 	if s.Diff != nil {
