@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"wirespeed/nic/host"
 )
 
 // maxCPU is more than any kernel is built for (NR_CPUS is at most 8192).
@@ -57,48 +59,23 @@ func formatMask(cpus []int) (string, error) {
 	return b.String(), nil
 }
 
-// parseList reads CPUs as "0-1,3" (cpulist_parse), ascending and each once; "none" is nil.
+// parseList reads CPUs as an operator writes them: the kernel's lists, "0-1,3", ascending and each once, and "none".
 func parseList(s string) ([]int, error) {
 	s = strings.TrimSpace(s)
 	if s == "none" {
 		return nil, nil
 	}
-	var cpus []int
-	for part := range strings.SplitSeq(s, ",") {
-		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		if !isRange {
-			to = from
-		}
-		a, errA := strconv.ParseUint(from, 10, 16)
-		b, errB := strconv.ParseUint(to, 10, 16)
-		if errA != nil || errB != nil || a > b {
-			return nil, badValue(s, "CPUs as 0-1,3, or none")
-		}
-		for c := a; c <= b; c++ {
-			cpus = append(cpus, int(c))
-		}
+	cpus, err := host.ParseList(strings.ReplaceAll(s, ", ", ","))
+	if err != nil || len(cpus) == 0 {
+		return nil, badValue(s, "CPUs as 0-1,3, or none")
 	}
-	slices.Sort(cpus)
-	return slices.Compact(cpus), nil
+	return cpus, nil
 }
 
-// formatList writes what parseList reads, as the kernel does; cpus are ascending.
+// formatList writes what parseList reads.
 func formatList(cpus []int) string {
 	if len(cpus) == 0 {
 		return "none"
 	}
-	var parts []string
-	for i := 0; i < len(cpus); {
-		j := i
-		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
-			j++
-		}
-		part := strconv.Itoa(cpus[i])
-		if j > i {
-			part += "-" + strconv.Itoa(cpus[j])
-		}
-		parts = append(parts, part)
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
+	return host.FormatList(cpus)
 }
