@@ -29,6 +29,7 @@ type Load struct {
 	Name    string         // of the file, as the operator wrote it
 	Packets []frame.Packet // of a trafgen file, in turn
 	Capture *Capture       // nil where there are Packets
+	Notes   []string       // what an operator will wonder about, a line each
 
 	once  sync.Once
 	known []frame.Spec // see marks

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 
 	"wirespeed/engine/frame"
@@ -29,8 +28,12 @@ func (cfg Config) flows() []frame.Spec {
 
 // Uncounted says in words why a receiver cannot count what cfg sends, "" where it can.
 func (cfg Config) Uncounted() string {
-	if _, err := frame.Filter(cfg.flows()); err != nil {
-		return fmt.Sprintf("%v", err)
+	flows := cfg.flows()
+	if len(flows) == 0 {
+		return frame.ErrNoMarks.Error()
+	}
+	if _, err := frame.Filter(flows); err != nil {
+		return err.Error()
 	}
 	return ""
 }

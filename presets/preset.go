@@ -7,9 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"wirespeed/presets/knob"
@@ -41,17 +39,15 @@ const (
 	maxFile = 1 << 20 // bytes; a preset is some hundred
 )
 
-// foreign are endings of files that are presets in name only, for now.
-var foreign = []string{".cfg", ".trafgen", ".pcap", ".pcapng"}
-
 // isPath says whether an argument is a file rather than a name.
 func isPath(arg string) bool { return strings.ContainsRune(arg, '/') || strings.HasSuffix(arg, ext) }
 
-// Load returns the preset of a name, embedded or the user's, or of a file: an argument with a / or the ending .toml. errors.Is: ErrNotFound,
+// Load returns the preset of a name, embedded or the user's, or of a file: an argument with a / or the ending .toml. A capture
+// or a trafgen file is a preset that sends it; what is in it is for the knob to find out. errors.Is: ErrNotFound,
 // and knob.ErrUsage for whatever the user can put right.
 func Load(nameOrPath string) (Preset, error) {
-	if slices.Contains(foreign, path.Ext(nameOrPath)) {
-		return Preset{}, problem(nil, "preset %s: %s files are not read yet: use a preset's name or a %s file", nameOrPath, path.Ext(nameOrPath), ext)
+	if knob.Sendable(nameOrPath) {
+		return ofFile(nameOrPath), nil
 	}
 	if isPath(nameOrPath) {
 		return loadFile(nameOrPath, nameOrPath)

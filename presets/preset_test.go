@@ -219,8 +219,6 @@ func TestLoadErrors(t *testing.T) {
 		{"no file", "./nosuch", "preset ./nosuch: no such file", ErrNotFound},
 		{"no file, by its ending", "nosuch.toml", "preset nosuch.toml: no such file", ErrNotFound},
 		{"a folder", dir + "/", "preset " + dir + "/: read " + dir + "/: is a directory", knob.ErrUsage},
-		{"a capture", "x/y.pcap", "preset x/y.pcap: .pcap files are not read yet: use a preset's name or a .toml file", knob.ErrUsage},
-		{"a trafgen file", "y.cfg", "preset y.cfg: .cfg files are not read yet: use a preset's name or a .toml file", knob.ErrUsage},
 		{"broken", "broken", dir + "/broken.toml:1:1: title must be text in quotes", knob.ErrUsage},
 		{"too long", big, "preset " + big + ": longer than 1048576 bytes: this is no preset", knob.ErrUsage},
 	}

@@ -88,7 +88,7 @@ func Open(path string) (*File, error) {
 // Read reads a capture to its end. size is how many bytes to expect, 0 where that is not known.
 func Read(r io.Reader, size int64) (*File, error) {
 	f := &File{bytes: make([]byte, 0, min(max(size, 0), MaxBytes))}
-	in := &input{r: bufio.NewReaderSize(r, 1<<20)}
+	in := &input{r: bufio.NewReaderSize(r, int(min(max(size, 1<<12), 1<<20)))}
 	magic, err := in.r.Peek(4)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %d bytes", ErrNotCapture, len(magic))

@@ -13,8 +13,9 @@ import (
 	"wirespeed/engine/frame"
 )
 
-// ReadPackets reads the packets of a trafgen file. The room that knows the language sets it, before any knob is turned; nil where nobody does.
-var ReadPackets func(path string) ([]frame.Packet, error)
+// ReadPackets reads the packets of a trafgen file, as they are sent from a device with a MAC address, and says what an operator will wonder about. The
+// room that knows the language sets it, before any knob is turned; nil where nobody does.
+var ReadPackets func(path string, mac frame.MAC) (packets []frame.Packet, notes []string, err error)
 
 // The endings of files whose frames can be sent.
 var (
@@ -46,6 +47,7 @@ type loaded struct {
 	path string
 	size int64
 	at   time.Time // of its last change
+	mac  frame.MAC
 	load *engine.Load
 }
 
@@ -53,7 +55,7 @@ type loaded struct {
 const keptLoads = 2
 
 // openLoad reads a file, or gives what it was read as before if it has not changed since.
-func openLoad(path string) (*engine.Load, error) {
+func openLoad(path string, mac frame.MAC) (*engine.Load, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, usage("file %s: no such file", path)
@@ -61,7 +63,7 @@ func openLoad(path string) (*engine.Load, error) {
 	loads.Lock()
 	defer loads.Unlock()
 	for _, l := range loads.list {
-		if l.path == path && l.size == info.Size() && l.at.Equal(info.ModTime()) {
+		if l.path == path && l.size == info.Size() && l.at.Equal(info.ModTime()) && l.mac == mac {
 			return l.load, nil
 		}
 	}
@@ -75,12 +77,12 @@ func openLoad(path string) (*engine.Load, error) {
 		return nil, usage("file %s: trafgen files are not read yet", path)
 	default:
 		load = &engine.Load{Name: path}
-		load.Packets, err = ReadPackets(path)
+		load.Packets, load.Notes, err = ReadPackets(path, mac)
 	}
 	if err != nil {
 		return nil, refused(err)
 	}
-	loads.list = append(loads.list, loaded{path, info.Size(), info.ModTime(), load})
+	loads.list = append(loads.list, loaded{path, info.Size(), info.ModTime(), mac, load})
 	if len(loads.list) > keptLoads {
 		loads.list = loads.list[1:]
 	}
@@ -108,7 +110,7 @@ var files = []Knob{
 				b.Config.Load = nil
 				return nil
 			}
-			l, err := openLoad(text)
+			l, err := openLoad(text, b.Device.MAC)
 			if err != nil {
 				return err
 			}

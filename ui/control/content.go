@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"strings"
 
 	"wirespeed/engine"
 	"wirespeed/engine/frame"
@@ -34,4 +35,42 @@ func destination(cfg engine.Config) string {
 		return fmt.Sprintf("%s %s %s", f.DstMAC, f.Proto, f.DstIP)
 	}
 	return fmt.Sprintf("%s %s", f.DstMAC, netip.AddrPortFrom(f.DstIP, f.DstPort))
+}
+
+// sayContent says what an operator would not see from the knobs alone: what of a file is not sent, what a receiver cannot count, what segments
+// cannot carry.
+func (r *Run) sayContent(was, cfg engine.Config) {
+	r.mu.Lock()
+	dev := r.engDev
+	r.mu.Unlock()
+	if l := cfg.Load; l != nil && l != was.Load {
+		r.log.add("", l.Name+": "+l.About())
+		if left := l.Left(dev); len(left) > 0 {
+			r.log.add("", l.Name+": not sent: "+strings.Join(left, ", "))
+		}
+		for i, n := range l.Notes {
+			if i == maxNotes {
+				r.log.add("", fmt.Sprintf("%s: %d notes more", l.Name, len(l.Notes)-i))
+				break
+			}
+			r.log.add("", n)
+		}
+	}
+	if why := cfg.Uncounted(); cfg.Receive && why != "" && (!was.Receive || was.Uncounted() != why) {
+		r.log.add("", "what arrives is not counted: "+why)
+	}
+	if why := cut(cfg); why != "" && why != cut(was) {
+		r.log.add("", "bursts leave as single frames: "+why+", which segments cannot carry")
+	}
+}
+
+// maxNotes bounds what is said of one file.
+const maxNotes = 5
+
+// cut is why bursts that would be super-frames are none, "" where they are, or were never to be.
+func cut(cfg engine.Config) string {
+	if cfg.Burst < 2 || cfg.Path != engine.QdiscPath || cfg.Segment == engine.SegmentOff {
+		return ""
+	}
+	return cfg.Uncut()
 }

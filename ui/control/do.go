@@ -177,6 +177,7 @@ func (r *Run) apply(cfg engine.Config) error {
 		return err
 	}
 	r.saySink(was, cfg)
+	r.sayContent(was, cfg)
 	if cfg.Queues != was.Queues || cfg.Path != was.Path || fmt.Sprint(workerCPUs(cfg)) != fmt.Sprint(workerCPUs(was)) {
 		r.replace()
 	}

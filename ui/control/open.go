@@ -70,6 +70,7 @@ func open(o Options, p parts) (_ *Run, err error) {
 	r.line.next(r.base)
 	r.loss.rebase(r.base)
 	r.saySink(engine.Config{}, cfg)
+	r.sayContent(engine.Config{}, cfg)
 	r.spawn(r.listen)
 	r.spawn(r.keepWatch)
 	if err := r.dev.Watch(r.life, r.linkChanged); err != nil {
@@ -145,13 +146,13 @@ func (r *Run) configure() (*knob.Bench, error) {
 		settings = append([]Setting{{Knob: "rate", Value: "100kpps"}}, settings...)
 	}
 	_, err := knob.SetAll(b, settings)
-	if r.rxDev != nil && r.rxLink.MAC == (frame.MAC{}) && !slices.ContainsFunc(settings, func(s Setting) bool { return s.Knob == "dst-mac" }) {
+	if r.rxDev != nil && r.rxLink.MAC == (frame.MAC{}) && b.Config.Load == nil && b.Config.Frame.Hex == "" && !slices.ContainsFunc(settings, func(s Setting) bool { return s.Knob == "dst-mac" }) {
 		return nil, usage("--rx %s has no Ethernet address to send to: give one with --dst-mac", r.o.Rx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if b.Config.Frame.DstMAC == (frame.MAC{}) {
+	if b.Config.Frame.DstMAC == (frame.MAC{}) && b.Config.Load == nil && b.Config.Frame.Hex == "" {
 		return nil, usage("%s: where to? give the receiver's address with --dst-mac, or the receiving device with --rx", r.o.Device)
 	}
 	if b.Config.Receive && r.rxDev == nil {
