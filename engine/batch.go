@@ -42,10 +42,10 @@ func (w *worker) step(now int64) (read, until int64, err error) {
 		n = w.shared.claim(n)
 		w.ended = w.ended || n == 0
 		switch {
-		case w.cur.source != nil:
-			n = w.fillMixed(n, now)
 		case w.kind == segmented:
 			n = w.fillSuper(n, now)
+		case w.cur.source != nil:
+			n = w.fillMixed(n, now)
 		default:
 			n = w.fill(n, now)
 		}
@@ -194,10 +194,10 @@ func (w *worker) fillSuper(n int, now int64) int {
 			l.content[l.headSlot] = want
 			u.Fill(b, k)
 			l.ring.SetSegmented(l.headSlot, size, tpacket.Segments{
-				GSOType: tpacket.GSOUDP, GSOSize: u.Payload, SumStart: u.L4, SumOffset: frame.SumOffset,
+				GSOType: gsoType(u), GSOSize: u.Payload, SumStart: u.L4, SumOffset: u.Sum,
 			})
 		}
-		u.Patch(b, k, &stamp, uint16(w.seq+1), w.seq+1)
+		u.Patch(b, k, &stamp, w.nextID(k), w.seq+1)
 		w.seq += uint32(k)
 		put += k
 		l.stage(first)
@@ -209,6 +209,26 @@ func (w *worker) fillSuper(n int, now int64) int {
 	w.sent(put)
 	w.tally.measure(put, len(p.template.Bytes))
 	return put
+}
+
+// nextID takes the numbers of the next k frames and returns the first: they go on from kind to kind of slots.
+func (w *worker) nextID(k int) uint32 {
+	if s := w.cur.source; s != nil {
+		s.id += uint32(k)
+		return s.id - uint32(k) + 1
+	}
+	return w.seq + 1
+}
+
+// gsoType is what the kernel calls u's kind.
+func gsoType(u *frame.Super) uint8 {
+	switch {
+	case !u.TCP:
+		return tpacket.GSOUDP
+	case u.V6:
+		return tpacket.GSOTCP6
+	}
+	return tpacket.GSOTCP4
 }
 
 // sent books n frames put into the ring.

@@ -32,8 +32,7 @@ type Engine struct {
 	queues   []*queue // opened and not yet used by a worker
 	serial   uint64   // of the last plan
 	sources  sources  // of the plans last compiled
-	probed   bool     // whether cuts is known
-	cuts     bool     // the kernel can cut super-frames on this device
+	cuts     [2]cuts  // of UDP and of TCP
 
 	run  *run  // the present or the last one, nil before the first
 	past tally // of runs and workers that are over

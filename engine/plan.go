@@ -65,12 +65,13 @@ func compile(cfg Config, dev Device, worker int, origin, end int64, usable bool)
 		f, _ := pps.Float64()
 		fast = f/float64(cfg.Queues) >= trialPPS
 	}
-	if !cfg.mixed() {
+	cuttable := cfg.Uncut() == ""
+	if cuttable || !cfg.mixed() {
 		spec := cfg.flow(worker)
 		if p.template, err = frame.Build(spec); err != nil {
 			return nil, err
 		}
-		if cfg.Uncut() == "" {
+		if cuttable {
 			p.super = frame.NewSuper(spec, p.template)
 			p.segments = segmentsOf(cfg.Burst, p.super.Most)
 		}

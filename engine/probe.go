@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"wirespeed/engine/frame"
-	"wirespeed/engine/tpacket"
 )
 
-// cutsSuperFrames asks the kernel whether it takes UDP super-frames from packet sockets, without sending any: one of two frames is offered on the
+// cutsSuperFrames asks the kernel whether it takes super-frames of spec's kind from packet sockets, without sending any: one of two frames is offered on the
 // bypass, which drops what software must cut (ENOBUFS, and one tx_dropped on the device) once it has understood it, while a kernel before 6.2
 // does not understand it (EINVAL, virtio_net_hdr_to_skb). The device must not cut frames itself, or it would send these two.
 func cutsSuperFrames(dev Device, spec frame.Spec) bool {
@@ -34,8 +33,8 @@ func cutsSuperFrames(dev Device, spec frame.Spec) bool {
 		return false
 	}
 	b := make([]byte, 10+u.Size(2)) // struct virtio_net_hdr and the super-frame
-	b[0], b[1] = 1, tpacket.GSOUDP
-	for i, v := range [...]int{u.Headers, u.Payload, u.L4, frame.SumOffset} {
+	b[0], b[1] = 1, gsoType(&u)
+	for i, v := range [...]int{u.Headers, u.Payload, u.L4, u.Sum} {
 		binary.NativeEndian.PutUint16(b[2+2*i:], uint16(v))
 	}
 	u.Fill(b[10:], 2)

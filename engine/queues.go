@@ -1,6 +1,10 @@
 package engine
 
-import "errors"
+import (
+	"errors"
+
+	"wirespeed/engine/frame"
+)
 
 // openQueues sees to it that n queues are open for new workers.
 func (e *Engine) openQueues(n int) error {
@@ -19,12 +23,13 @@ func (e *Engine) openSuper(cfg Config, queues []*queue) error {
 	if !cfg.Segmentable() {
 		return nil
 	}
-	if !e.probed {
+	c := e.cutting(cfg)
+	if !c.probed {
 		// A device that cuts frames itself would send the probe: take its word.
-		e.cuts = cfg.Segment == SegmentDevice || cutsSuperFrames(e.dev, cfg.Frame)
-		e.probed = cfg.Segment != SegmentDevice
+		c.can = cfg.Segment == SegmentDevice || cutsSuperFrames(e.dev, cfg.Frame)
+		c.probed = cfg.Segment != SegmentDevice
 	}
-	if !e.cuts {
+	if !c.can {
 		return nil
 	}
 	for i, q := range queues {
@@ -33,6 +38,17 @@ func (e *Engine) openSuper(cfg Config, queues []*queue) error {
 		}
 	}
 	return nil
+}
+
+// cuts is whether the kernel can cut super-frames of one protocol on this device, once that is known.
+type cuts struct{ probed, can bool }
+
+// cutting is what is known of the frames of cfg.
+func (e *Engine) cutting(cfg Config) *cuts {
+	if cfg.Frame.Proto == frame.TCP {
+		return &e.cuts[1]
+	}
+	return &e.cuts[0]
 }
 
 func (r *run) queues() []*queue {

@@ -28,7 +28,7 @@ func (e *Engine) compile(r *run, cfg Config, origin int64) ([]*plan, error) {
 	}
 	plans := make([]*plan, cfg.Queues)
 	for i := range plans {
-		p, err := compile(cfg, e.dev, i, origin, r.end, e.cuts)
+		p, err := compile(cfg, e.dev, i, origin, r.end, e.cutting(cfg).can)
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ type source struct {
 
 	capture *cursor // frames of a capture, in the place of mills; nil otherwise
 
-	id uint16 // IP ID of the last frame
+	id uint32 // of the last frame: its IP ID, and what its TCP sequence number is counted from
 }
 
 // next is the mill of the next frame.

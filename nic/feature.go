@@ -8,8 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FeatureUDPSegmentation is the offload that takes a UDP super-frame whole, as `ethtool -k` names it.
-const FeatureUDPSegmentation = "tx-udp-segmentation"
+// The offloads that take a super-frame whole, as `ethtool -k` names them: of UDP, and of TCP with all that a super-frame of it may be.
+var (
+	UDPSegmentation = []string{"tx-udp-segmentation"}
+	TCPSegmentation = []string{"tx-tcp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation", "tx-tcp6-segmentation"}
+)
 
 // Feature is one offload of a device.
 type Feature struct {

@@ -29,11 +29,11 @@ func TestFeatureIsOneBitAndComesBack(t *testing.T) {
 	}
 	defer func() { _ = d.Close() }()
 	before := ethtoolK(t, "f0")
-	f, err := d.Feature(FeatureUDPSegmentation)
+	f, err := d.Feature(UDPSegmentation[0])
 	if err != nil || !f.On || f.Fixed {
 		t.Fatalf("%+v %v, want on", f, err)
 	}
-	restore, err := d.SetFeature(FeatureUDPSegmentation, false)
+	restore, err := d.SetFeature(UDPSegmentation[0], false)
 	if err != nil || restore == nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestFeatureIsOneBitAndComesBack(t *testing.T) {
 	if diff := cmp.Diff(want, ethtoolK(t, "f0")); diff != "" {
 		t.Errorf("more than one bit changed (-want +got):\n%s", diff)
 	}
-	if again, err := d.SetFeature(FeatureUDPSegmentation, false); again != nil || err != nil {
+	if again, err := d.SetFeature(UDPSegmentation[0], false); again != nil || err != nil {
 		t.Errorf("a second time there is something to restore: %v", err)
 	}
 	if err := restore(); err != nil {

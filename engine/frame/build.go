@@ -156,7 +156,7 @@ func (s Spec) inner(ip gopacket.NetworkLayer) []gopacket.SerializableLayer {
 	// SetNetworkLayerForChecksum only fails for a layer that is not IP.
 	switch {
 	case s.Proto == TCP:
-		tcp := &layers.TCP{SrcPort: layers.TCPPort(s.SrcPort), DstPort: layers.TCPPort(s.DstPort), Seq: 1, SYN: true, Window: 65535}
+		tcp := &layers.TCP{SrcPort: layers.TCPPort(s.SrcPort), DstPort: layers.TCPPort(s.DstPort), SYN: true, Window: 65535}
 		_ = tcp.SetNetworkLayerForChecksum(ip)
 		return []gopacket.SerializableLayer{tcp}
 	case s.Proto == ICMP && s.v6():

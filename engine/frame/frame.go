@@ -193,8 +193,8 @@ func (s Spec) Why() string {
 		return "frames of a file"
 	case s.Hex != "":
 		return "raw bytes"
-	case s.Proto != UDP:
-		return "no UDP"
+	case !s.Proto.Ports():
+		return "neither UDP nor TCP"
 	case s.MPLS.Depth() > 0:
 		return "MPLS"
 	case s.Sizes != nil:

@@ -24,6 +24,7 @@ type Mill struct {
 
 	ipid, ipSum int // offset of the IPv4 ID and index of its checksum in sums, -1 without one
 	header      int // offset of the pktgen header, in shapes that have it
+	tcp         int // offset of the TCP sequence number, -1 without one
 	l4Sum       int // index of the checksum that covers it
 
 	now   *shape   // of the next frame
@@ -37,6 +38,7 @@ type shape struct {
 	base    []uint32 // of each checksum: all that does not change, not yet folded
 	stamped bool     // it has the pktgen header
 	worker  bool     // and after it the worker's number
+	payload uint32   // bytes: what the TCP sequence number counts
 }
 
 // dial is a checksum to be written.
@@ -59,7 +61,10 @@ func NewMoment(sec, usec uint32, worker uint16) Moment {
 
 // NewMill makes the mill of worker of workers for the frames of s.
 func NewMill(s Spec, worker, workers int) (*Mill, error) {
-	m := &Mill{sizes: s.Sizes, seed: Mix64(sizeSeed, 0), ipid: -1, ipSum: -1, l4Sum: -1, header: s.headers()}
+	m := &Mill{sizes: s.Sizes, seed: Mix64(sizeSeed, 0), ipid: -1, ipSum: -1, l4Sum: -1, header: s.headers(), tcp: -1}
+	if s.Proto == TCP && s.Hex == "" {
+		m.tcp = s.l4() + tcpToSeq
+	}
 	sizes := []int{s.Size}
 	if s.Sizes != nil {
 		sizes = s.Sizes.sizes
@@ -95,7 +100,7 @@ func NewMill(s Spec, worker, workers int) (*Mill, error) {
 
 // NewPacketMill makes the mill of worker of workers for the frames of p, which must be valid and must not change any more. IP ID and payload are p's own.
 func NewPacketMill(p *Packet, worker, workers int) *Mill {
-	m := &Mill{ipid: -1, ipSum: -1, l4Sum: -1, body: p.Bytes}
+	m := &Mill{ipid: -1, ipSum: -1, l4Sum: -1, tcp: -1, body: p.Bytes}
 	if !independent(p) {
 		m.packet = p
 		m.shapes = []shape{{size: len(p.Bytes)}}
@@ -119,7 +124,7 @@ func (m *Mill) add(t Template, fields []Field, sums []Checksum, head int) {
 	for _, s := range sums {
 		still[s.At], still[s.At+1] = 0, 0
 	}
-	sh := shape{size: len(t.Bytes), head: t.Bytes[:head:head], stamped: t.Header >= 0, worker: t.Worker >= 0}
+	sh := shape{size: len(t.Bytes), head: t.Bytes[:head:head], stamped: t.Header >= 0, worker: t.Worker >= 0, payload: uint32(max(0, len(t.Bytes)-m.header))}
 	for _, s := range sums {
 		s.NonZero = false
 		sh.base = append(sh.base, uint32(^s.of(still)))
@@ -176,8 +181,9 @@ func (m *Mill) Sizes() int { return len(m.shapes) }
 func (m *Mill) Numbered() bool { return m.now.stamped }
 
 // Put makes the next frame in b, of Size bytes. have says how many bytes in b are of an earlier frame of this mill, 0 for none; it returns how many are
-// now. at is the batch's, id the IP ID and seq the number that the frame carries, where it has these.
-func (m *Mill) Put(b []byte, have int, at *Moment, id uint16, seq uint32) int {
+// now. at is the batch's; id counts a worker's frames from 1 for the IP ID and the TCP sequence number, and seq is the number that the frame carries,
+// where it has these.
+func (m *Mill) Put(b []byte, have int, at *Moment, id, seq uint32) int {
 	s := m.now
 	if m.packet != nil {
 		m.packet.Next(b, m.n)
@@ -199,8 +205,13 @@ func (m *Mill) Put(b []byte, have int, at *Moment, id uint16, seq uint32) int {
 		m.gears[i].turn(b, m.n, total)
 	}
 	if m.ipid >= 0 {
-		binary.BigEndian.PutUint16(b[m.ipid:], id)
-		total[m.ipSum] += uint32(id)
+		binary.BigEndian.PutUint16(b[m.ipid:], uint16(id))
+		total[m.ipSum] += id & 0xffff
+	}
+	if m.tcp >= 0 {
+		v := (id - 1) * s.payload
+		binary.BigEndian.PutUint32(b[m.tcp:], v)
+		total[m.l4Sum] += Halves(v)
 	}
 	if s.stamped {
 		h := b[m.header : m.header+headerLen]

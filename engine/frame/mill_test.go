@@ -87,6 +87,9 @@ func (r *reference) frame(t *testing.T, n uint64, seq uint32, sec, usec uint32, 
 	if tmpl.IPID >= 0 {
 		binary.BigEndian.PutUint16(p.Bytes[tmpl.IPID:], uint16(seq))
 	}
+	if s.Proto == TCP {
+		binary.BigEndian.PutUint32(p.Bytes[s.l4()+4:], (seq-1)*uint32(s.Size-s.headers()))
+	}
 	if h := tmpl.Header; h >= 0 {
 		binary.BigEndian.PutUint32(p.Bytes[h+4:], seq)
 		binary.BigEndian.PutUint32(p.Bytes[h+8:], sec)
@@ -120,7 +123,7 @@ func TestMillMakesTheSameAsNext(t *testing.T) {
 					seq := uint32(65000 + i)
 					at := NewMoment(uint32(i), 999_999, uint16(worker))
 					size := m.Size()
-					have = m.Put(slot[:size], have, &at, uint16(seq), seq)
+					have = m.Put(slot[:size], have, &at, seq, seq)
 					if want := long.frame(t, n, seq, uint32(i), 999_999, uint16(worker)); !bytes.Equal(slot[:size], want) {
 						t.Fatalf("frame %d:\n%x, want\n%x", n, slot[:size], want)
 					}
@@ -145,7 +148,7 @@ func TestFramesOfEveryKindDecode(t *testing.T) {
 			at := NewMoment(1, 2, 3)
 			for i := range uint32(100) {
 				b := make([]byte, m.Size())
-				m.Put(b, 0, &at, uint16(i), i)
+				m.Put(b, 0, &at, i, i)
 				p := gopacket.NewPacket(b, layers.LayerTypeEthernet, gopacket.DecodeOptions{})
 				if e := p.ErrorLayer(); e != nil {
 					t.Fatalf("frame %d: %v: %x", i, e.Error(), b)
@@ -284,7 +287,7 @@ func BenchmarkMill(b *testing.B) {
 			at := NewMoment(1, 2, 3)
 			have := 0
 			for i := range b.N {
-				have = m.Put(slot[:m.Size()], have, &at, uint16(i), uint32(i))
+				have = m.Put(slot[:m.Size()], have, &at, uint32(i), uint32(i))
 			}
 		})
 	}

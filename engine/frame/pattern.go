@@ -83,6 +83,9 @@ func (s Spec) pattern() *Pattern {
 	}
 	p.unmask(mask)
 	forget := func(from, n int) { clear(mask[from : from+n]) }
+	if s.Proto == TCP && s.Hex == "" {
+		forget(s.l4()+tcpToSeq, 4)
+	}
 	switch l3 := s.l3(); {
 	case s.Hex != "" || s.Proto == ARP:
 	case s.v6():

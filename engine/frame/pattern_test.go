@@ -17,7 +17,7 @@ func TestFilterKnowsWhatVaries(t *testing.T) {
 			at := NewMoment(1, 2, 3)
 			for i := range uint32(200) {
 				b := make([]byte, m.Size())
-				m.Put(b, 0, &at, uint16(i), i)
+				m.Put(b, 0, &at, i, i)
 				if !j.passes(b) {
 					t.Fatalf("frame %d does not pass: %x", i, b)
 				}

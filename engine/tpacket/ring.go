@@ -162,14 +162,18 @@ func (r *Ring) Requested(slot int) bool {
 
 // Segments describes a super-frame to the kernel: how it is cut and where the checksum belongs (include/linux/virtio_net.h).
 type Segments struct {
-	GSOType   uint8 // VIRTIO_NET_HDR_GSO_UDP_L4
+	GSOType   uint8 // GSOUDP, GSOTCP4 or GSOTCP6
 	GSOSize   int   // payload bytes of each frame
 	SumStart  int   // where the checksummed part begins, from the start of the frame
 	SumOffset int   // where the checksum stands in it
 }
 
-// GSOUDP is VIRTIO_NET_HDR_GSO_UDP_L4, known to packet sockets since kernel 6.2.
-const GSOUDP = 5
+// The kinds of super-frames (VIRTIO_NET_HDR_GSO_...); packet sockets know UDP_L4 since kernel 6.2.
+const (
+	GSOTCP4 = 1
+	GSOTCP6 = 4
+	GSOUDP  = 5
+)
 
 // SetSegmented describes a free slot as a super-frame of n bytes. hdr_len = n has the kernel copy all of it into the linear part, which is
 // faster than referring to the ring's pages (KERNEL.md).

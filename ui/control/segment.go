@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"wirespeed/engine"
+	"wirespeed/engine/frame"
 	"wirespeed/nic"
 )
 
@@ -16,20 +17,32 @@ func (r *Run) prepareSegments(cfg engine.Config) {
 	case cfg.Segment == engine.SegmentDevice:
 		err = r.offloads.restore()
 	case cfg.Segmentable():
-		var undo func() error
-		undo, err = r.guard.SetFeature(nic.FeatureUDPSegmentation, false)
-		r.offloads.keep(undo)
-		if errors.Is(err, nic.ErrNotSupported) && !r.takesWhole() {
-			err = nil
+		var errs []error
+		for _, name := range segmentation(cfg) {
+			undo, err := r.guard.SetFeature(name, false)
+			r.offloads.keep(undo)
+			if errors.Is(err, nic.ErrNotSupported) && !r.takesWhole(name) {
+				err = nil
+			}
+			errs = append(errs, err)
 		}
+		err = errors.Join(errs...)
 	}
 	if err != nil { // the engine finds out that it cannot segment, and sends frame by frame
 		r.log.add("", "segments: "+err.Error())
 	}
 }
 
+// segmentation are the offloads that take super-frames of cfg whole.
+func segmentation(cfg engine.Config) []string {
+	if cfg.Frame.Proto == frame.TCP {
+		return nic.TCPSegmentation
+	}
+	return nic.UDPSegmentation
+}
+
 // takesWhole says whether the device takes super-frames whole as it is.
-func (r *Run) takesWhole() bool {
-	f, err := r.dev.Feature(nic.FeatureUDPSegmentation)
+func (r *Run) takesWhole(feature string) bool {
+	f, err := r.dev.Feature(feature)
 	return err == nil && f.On
 }
