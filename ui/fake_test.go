@@ -217,6 +217,7 @@ func (f *fakeRun) view(fresh bool) *control.View {
 			Speed: 1e9, Pause: "off", To: "02:00:00:00:00:fe 198.18.0.2:9",
 		},
 	}
+	v.Instruments = fakeInstruments(f.lab, c.Burst >= 8, f.now())
 	if !f.lab {
 		v.Facts = fakeFacts()
 	}

@@ -8,6 +8,8 @@ type KeyMap struct {
 	StartStop, Up, Down, Less, More, LessCoarse, MoreCoarse, Edit, Filter, Command key.Binding
 	Path, Mark, Reset, Pause, Presets, Counters, Check, Freeze, Chart, Help, Quit  key.Binding
 
+	Instruments key.Binding
+
 	// In a list or a text over the screen.
 	Close, Apply, Save, PageUp, PageDown, Top, Bottom key.Binding
 
@@ -41,13 +43,15 @@ func newKeyMap() KeyMap {
 		Mark:       binding("m", "mark: keep this epoch, compare with the last", "m"),
 		Reset:      binding("r", "reset the statistics", "r"),
 		Pause:      binding("f", "flow control: shows the next setting, enter applies it", "f"),
-		Counters:   binding("i", "instruments: the counters that move, per second", "i"),
+		Counters:   binding("i", "counters that move, per second", "i"),
 		Check:      binding("n", "NIC check: what costs speed, what mends it", "n"),
 		Presets:    binding("p", "presets", "p"),
 		Freeze:     binding("z", "freeze the screen; measuring goes on", "z"),
 		Chart:      binding("c", "chart: both, only ns/packet, only pps", "c"),
 		Help:       binding("?", "help: all keys and knobs", "?"),
 		Quit:       binding("q", "quit: stop, restore all, print the result", "q"),
+
+		Instruments: binding("tab", "instruments: which regime rules, and where frames wait", "tab"),
 
 		Close:    binding("esc", "close (also q)", "esc", "q"),
 		Apply:    binding("enter", "apply", "enter"),
@@ -88,7 +92,7 @@ func (k KeyMap) scopes() []scope {
 	return []scope{
 		{"main screen", []key.Binding{
 			k.StartStop, k.Up, k.Down, k.Less, k.More, k.LessCoarse, k.MoreCoarse, k.Edit, k.Filter, k.Command,
-			k.Path, k.Mark, k.Reset, k.Pause, k.Presets, k.Counters, k.Check, k.Freeze, k.Chart, k.Help, k.Quit,
+			k.Path, k.Mark, k.Reset, k.Pause, k.Presets, k.Instruments, k.Counters, k.Check, k.Freeze, k.Chart, k.Help, k.Quit,
 		}},
 		{"everywhere", []key.Binding{k.Abort, k.Suspend}},
 		{"lists and help", []key.Binding{k.Close, k.Apply, k.Save, k.PageUp, k.PageDown, k.Top, k.Bottom}},
@@ -122,6 +126,7 @@ func (k KeyMap) mainHints(running bool) []hint {
 		{k.Path, "path"},
 		{k.Presets, "presets"},
 		{k.Pause, "flow control"},
+		{k.Instruments, "instruments"},
 		{k.Counters, "counters"},
 		{k.Check, "check"},
 		{k.Reset, "reset"},

@@ -26,6 +26,7 @@ var (
 	_ overlay = (*pauseText)(nil)
 	_ overlay = (*counterPane)(nil)
 	_ overlay = (*checkPane)(nil)
+	_ overlay = (*instrumentPane)(nil)
 )
 
 // scroller moves over lines that do not all fit.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"wirespeed/engine/meter"
 	"wirespeed/ui/control"
 )
 
@@ -213,9 +214,14 @@ func (m *model) rxRow(w int) string {
 		}
 		r.clip(th.Dim, text, w-r.w, th.Glyphs.Cut)
 	}
+	if i := v.Instruments; i != nil && w >= 110 {
+		r.put(th.Dim, "   regime ").put(th.Strong, string(i.Regime)).pad(r.w + len(meter.Limited) - len(i.Regime))
+	}
 	if q := v.Qdisc; q != nil && q.Kind != "" && q.Kind != "noqueue" {
 		r.put(th.Dim, "   "+clean(q.Kind)+" backlog").right(th.Text, group(q.BacklogPackets), 7)
-		r.put(th.Dim, "  drops ").put(th.Text, group(q.Drops))
+		if drops := "  drops " + group(q.Drops); r.w+cells(drops) <= w {
+			r.put(th.Dim, "  drops ").put(th.Text, group(q.Drops))
+		}
 	}
 	return r.full()
 }

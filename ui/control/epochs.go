@@ -170,6 +170,7 @@ func (r *Run) restart(label string, last int) {
 	r.fast.next(l)
 	r.line.next(l)
 	r.rows.restart(l)
+	r.inst.restart()
 	r.epochs.restart(label, last)
 	r.turned = label
 }

@@ -58,6 +58,8 @@ type world struct {
 	bracket time.Duration // of the next reads of the device's counters
 	devRead int
 	qdisc   *nic.Qdisc
+	queues  func() []nic.QueueQdisc // what the instruments see; nil: it cannot be read
+	limits  func(queue int) nic.Limits
 	pause   error
 
 	whole, fixed bool // the device takes super-frames whole, and cannot be told not to
@@ -299,6 +301,20 @@ func (w fakeDevice) QueueBytes() ([]uint64, error) {
 }
 
 func (w fakeDevice) InFlight(int) (uint64, error) { return 0, nic.ErrNotSupported }
+
+func (w fakeDevice) Qdiscs(into []nic.QueueQdisc) ([]nic.QueueQdisc, error) {
+	if w.queues == nil {
+		return nil, nic.ErrNotSupported
+	}
+	return append(into[:0], w.queues()...), nil
+}
+
+func (w fakeDevice) Limits(queue int) (nic.Limits, error) {
+	if w.limits == nil {
+		return nic.Limits{}, nic.ErrNotSupported
+	}
+	return w.limits(queue), nil
+}
 
 func (w fakeDevice) Feature(string) (nic.Feature, error) {
 	w.mu.Lock()

@@ -73,6 +73,7 @@ func open(o Options, p parts) (_ *Run, err error) {
 	r.sayContent(engine.Config{}, cfg)
 	r.spawn(r.listen)
 	r.spawn(r.keepWatch)
+	r.spawn(r.keepInstruments)
 	if err := r.dev.Watch(r.life, r.linkChanged); err != nil {
 		return nil, fmt.Errorf("watch %s: %w", o.Device, err)
 	}

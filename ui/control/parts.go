@@ -44,6 +44,7 @@ type device interface {
 	Feature(name string) (nic.Feature, error)
 	Values() []nic.Value
 	factual
+	waiting
 	Protected() (why string, err error)
 }
 

@@ -53,7 +53,8 @@ type Run struct {
 	freed  chan struct{}  // closed when Close is through
 	log    journal
 	guard  guard
-	plan   []string // what the command line changes on the device
+	inst   instruments // locks itself
+	plan   []string    // what the command line changes on the device
 
 	steering *placement   // locks itself
 	offloads changes      // likewise
@@ -106,6 +107,7 @@ type Run struct {
 	last      Sample    // of the line
 	fresh     bool      // no view has shown it yet
 	gauge     gauge
+	gauged    *Instruments // of the last look
 	epochs    epochs
 	loss      loss
 	over      overhead
@@ -152,6 +154,7 @@ func (r *Run) Start() error {
 	// Before the first frame both counters stand still: the ladder begins exact.
 	r.restart("start", 0)
 	r.rows.restart(look{}) // workers are hired anew
+	r.inst.restart()
 	if err := r.eng.Start(r.o.Limit); err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ func (r *Run) observe() look {
 		r.remember(r.instant)
 	}
 	r.rows.update(r, prev, now)
+	r.gauged = r.instrumentsOf(prev, now)
 	r.over.measure(r.parts, now.engine.Workers)
 	r.fast.next(now)
 	return now
@@ -154,6 +155,7 @@ func (r *Run) view(now look) *View {
 		Sink:          now.engine.Sink,
 		Far:           r.farSide(now.at),
 		Facts:         r.shown,
+		Instruments:   r.gauged,
 		Knobs:         r.panel.rows(r, cfg),
 		Log:           r.log.events(),
 		History:       slices.Clip(r.history),

@@ -37,6 +37,7 @@ type View struct {
 	Sink          *SinkView // nil while none is on
 	Far           *FarSide  // nil without a far end
 	Facts         *Facts    // nil before two looks
+	Instruments   *Instruments
 	Knobs         []Knob
 	Log           []Event // newest last, bounded
 	History       []Point // for the charts, oldest first, bounded

@@ -35,6 +35,7 @@ type (
 		Queues        []queueJSON        `json:"queues"`
 		Placement     *string            `json:"placement"` // null where each worker has its own queue
 		Qdisc         *qdiscJSON         `json:"qdisc"`
+		Instruments   *instrumentsJSON   `json:"instruments"`
 		Sink          *sinkJSON          `json:"sink"`  // null while none is on
 		Far           *farJSON           `json:"far"`   // null without --far
 		Knobs         map[string]*string `json:"knobs"` // null where the device does not tell
@@ -246,7 +247,8 @@ func newSample(v *control.View) sampleJSON {
 			Dev: s.RxDev, PPS: known(s.RX.PPS, s.RX.OK), AvgPPS: known(s.RX.Avg, in && s.RX.OK), VarNS: known(s.RX.VarNS, in && s.RX.OK),
 		},
 		Ladder: newLadder(v.Ladder), Missed: v.Missed, LostNoCarrier: v.LostNoCarrier, Errors: v.Errors,
-		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Sink: newSink(v.Sink), Far: newFar(v.Far), Knobs: map[string]*string{},
+		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Instruments: newInstruments(v.Instruments),
+		Sink: newSink(v.Sink), Far: newFar(v.Far), Knobs: map[string]*string{},
 	}
 	if in {
 		o.Epoch, o.N = &s.Epoch, &s.N

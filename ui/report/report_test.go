@@ -111,6 +111,18 @@ func view(second int, pps float64) *control.View {
 			User: 0.25, Kernel: 0.5, Spin: 0.125, Wait: 0.125, State: engine.Running,
 		}},
 		Qdisc: &nic.Qdisc{Kind: "fq_codel", BacklogPackets: 11, BacklogBytes: 12, Drops: 13, Requeues: 14},
+		Instruments: &control.Instruments{
+			Window: time.Second, PerSecond: 66, Cost: 0.004, InKernel: 15, Regime: meter.Queued, RegimeWhy: "backlog 16.5", Since: at,
+			Qdiscs: []control.QdiscGauge{
+				{
+					Queue: 1, Kind: "fq_codel", Mean: 16.5, Max: 17, MeanBytes: 990, MaxBytes: 1020, Waiting: 0.75, Computed: true, Drops: 18, Requeues: 19, Overlimits: 20,
+					AllDrops: 21, AllReqs: 22, AllOverlims: 23,
+				},
+				{Queue: -1, Kind: "tbf"},
+			},
+			Devices: []control.DeviceGauge{{Queue: 1, Mean: 24, Max: 25, Limit: 26, MeanBytes: 1440, MaxBytes: 1500, LimitBytes: 1560, Most: 27}},
+			Changes: []control.RegimeChange{{At: at, From: meter.Direct, To: meter.Queued, Why: "backlog 16.5", After: "rate max"}},
+		},
 		Knobs: []control.Knob{{Name: "rate", Value: "1Mpps"}, {Name: "size", Value: "60"}, {Name: "cpus", Value: "0,1"}},
 	}
 }
