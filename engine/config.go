@@ -72,6 +72,7 @@ type Config struct {
 	Queues  int   // workers; worker i feeds queue i where placement works
 	CPUs    []int // CPU of worker i is CPUs[i % len]; never changed in place
 	Receive bool  // count what arrives at the receiving device
+	Verify  bool  // with Receive: read and check each frame, and time it; it costs the receiving side as much as a capture does
 	Sink    Sink  // drop it there
 
 	// FlowOffsets[i] is added to the UDP source port of worker i, so that the flows of the workers hash to different queues; nil for

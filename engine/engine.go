@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"wirespeed/engine/receive"
 )
 
 // Spawn starts every goroutine of this package. The program may replace it, before the first Engine is opened, by one that puts the NIC
@@ -26,7 +28,9 @@ type Engine struct {
 	dev      Device
 	rx       *Device
 	cfg      Config
-	receiver *receiver
+	receiver *receiver // counts; nil without, or while verifier does
+	verifier *verifier
+	times    *receive.Clock
 	sink     *sink    // that is on
 	sunk     uint64   // frames that sinks have dropped that are off again
 	queues   []*queue // opened and not yet used by a worker
@@ -46,6 +50,7 @@ func Open(dev Device, rx *Device, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{clock: newClock(), events: make(chan Event, eventBuffer), dev: dev, rx: rx, cfg: cfg}
+	e.times = receive.NewClock(func() int64 { return e.clock.wall + e.clock.now() })
 	e.carrier.Store(true)
 	if err := e.openQueues(cfg.Queues); err != nil {
 		return nil, err
@@ -89,7 +94,7 @@ func (e *Engine) Start(l Limit) error {
 	e.err = nil
 	e.run = r
 	calmMonitor()
-	spareThreads(len(plans))
+	spareThreads(len(plans) + maxReaders)
 	for i := range plans {
 		e.employ(r, plans[i])
 	}
@@ -153,8 +158,14 @@ func (e *Engine) apply(cfg Config) error {
 
 // applyStream is apply for all but the sink.
 func (e *Engine) applyStream(cfg Config) error {
+	// Before the first frame of that kind.
 	if cfg.Counts() && e.receiver != nil {
-		if err := e.receiver.accept(cfg.flows()); err != nil { // before the first frame of that kind
+		if err := e.receiver.accept(cfg.flows()); err != nil {
+			return err
+		}
+	}
+	if cfg.Verifies() && e.verifier != nil {
+		if err := e.verifier.accept(cfg, e.dev); err != nil {
 			return err
 		}
 	}
@@ -187,7 +198,7 @@ func (e *Engine) applyStream(cfg Config) error {
 		return err
 	}
 	e.cfg = cfg
-	spareThreads(cfg.Queues)
+	spareThreads(cfg.Queues + maxReaders)
 	for i, p := range plans {
 		if i < len(e.run.workers) {
 			e.run.workers[i].plan.Store(p)
@@ -200,25 +211,6 @@ func (e *Engine) applyStream(cfg Config) error {
 		e.run.leaving = append(e.run.leaving, w)
 	}
 	e.run.workers = e.run.workers[:cfg.Queues]
-	return nil
-}
-
-// setReceiver opens or closes the receiver as cfg wants it.
-func (e *Engine) setReceiver(cfg Config) error {
-	switch want := cfg.Counts() && e.rx != nil; {
-	case want && e.receiver == nil:
-		r, err := openReceiver(*e.rx, &e.clock, cfg.flows())
-		if err != nil {
-			return err
-		}
-		e.receiver = r
-	case want:
-		return e.receiver.accept(cfg.flows())
-	case e.receiver != nil:
-		err := e.receiver.close()
-		e.receiver = nil
-		return err
-	}
 	return nil
 }
 
@@ -269,6 +261,10 @@ func (e *Engine) Close() error {
 	if e.receiver != nil {
 		err = errors.Join(err, e.receiver.close())
 		e.receiver = nil
+	}
+	if e.verifier != nil {
+		err = errors.Join(err, e.verifier.Close())
+		e.verifier = nil
 	}
 	return errors.Join(err, e.closeSink())
 }

@@ -1,6 +1,9 @@
 package engine
 
-import "wirespeed/engine/frame"
+import (
+	"wirespeed/engine/frame"
+	"wirespeed/engine/receive"
+)
 
 // plan is a Config made ready for one worker: all that its hot loop needs, never changed once published.
 type plan struct {
@@ -12,9 +15,10 @@ type plan struct {
 	path     Path
 	burst    uint64
 	shape    shape
-	kinds    []kind      // of slots that may be used, in order of preference
-	super    frame.Super // where kinds has segmented
-	segments int         // frames in a super-frame, at most
+	kinds    []kind          // of slots that may be used, in order of preference
+	super    frame.Super     // where kinds has segmented
+	segments int             // frames in a super-frame, at most
+	times    *receive.Stamps // where a receiver finds the times of batches; nil without one that asks
 
 	timing   float64 // a capture's own times, so many times as fast; 0 for a rate
 	paced    bool
@@ -114,5 +118,8 @@ func (s shape) kinds() []kind {
 // stamp prepares the frames of a batch.
 func (p *plan) stamp(c *clock, now int64) frame.Stamp {
 	wall := c.wall + now
+	if p.times != nil {
+		p.times.Note(wall)
+	}
 	return p.template.Stamp(uint32(wall/1e9), uint32(wall%1e9/1e3), p.number)
 }

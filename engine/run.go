@@ -32,6 +32,9 @@ func (e *Engine) compile(r *run, cfg Config, origin int64) ([]*plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		if cfg.Verifies() {
+			p.times = e.times.Stamps(i)
+		}
 		e.serial++
 		p.serial = e.serial
 		p.source, p.shape.content = e.sources.list[i], e.sources.id
@@ -82,6 +85,7 @@ func (e *Engine) dismiss(w *worker) {
 // watch ends a run once its workers have left. It failed if the device refused it, or if not one worker came to the end.
 func (e *Engine) watch(r *run) {
 	r.alive.Wait()
+	e.settle()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.err = r.misfit

@@ -110,11 +110,14 @@ func (e *Engine) Snapshot(s *Snapshot) {
 		s.Asked = min(s.Asked, e.past.asked+r.shared.count)
 	}
 	s.Waited = time.Duration(sum.idle)
-	if e.receiver != nil {
+	switch {
+	case e.receiver != nil:
 		s.Arrived = e.receiver.read()
+	case e.verifier != nil:
+		s.Arrived = e.verifier.count()
 	}
 	dropped, ok := e.sunkNow(s)
-	if e.receiver == nil && e.sink != nil {
+	if e.receiver == nil && e.verifier == nil && e.sink != nil {
 		s.Arrived = meter.Between(time.Duration(before), time.Duration(e.clock.now()), 0)
 		dropped += s.Sink.passed()
 	}

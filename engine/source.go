@@ -153,6 +153,9 @@ func (w *worker) fillMixed(n int, now int64) int {
 		return w.fillCaptured(n)
 	}
 	wall := w.shared.clock.wall + now
+	if p.times != nil {
+		p.times.Note(wall)
+	}
 	at := frame.NewMoment(uint32(wall/1e9), uint32(wall%1e9/1e3), p.number)
 	first, bytes, fcs := l.headSlot, 0, 0
 	for range n {

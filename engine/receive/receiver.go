@@ -24,10 +24,13 @@ type Options struct {
 	CPUs     []int                // where the readers may run; nil: wherever the caller may
 	FromOne  bool                 // senders begin at 1 after the receiver is open: what is missing before the first frame seen is missing
 	BySource bool                 // frames of different source MACs are of different senders
+	Every    uint32               // only numbers that are a multiple of it come up (a sink drops the rest), and are counted as 1, 2, 3; 0 and 1: all
 	Clock    *Clock               // of a sender in this process; nil: nothing can be timed
 	Why      string               // without a Clock: why, in words
 	Spawn    func(func())         // starts a goroutine; nil: go
 }
+
+var errClosed = errors.New("the receiver is closed")
 
 // Receiver reads frames and keeps their account. Its methods may be called from any goroutine.
 type Receiver struct {
@@ -36,6 +39,7 @@ type Receiver struct {
 	stop    atomic.Bool
 
 	mu      sync.Mutex // guards what follows
+	closed  bool
 	others  *Counter
 	arrived uint64
 	notSeen uint64
@@ -152,6 +156,9 @@ func (r *Receiver) Arrived() (arrived, notSeen uint64, err error) {
 
 // count is Arrived for who holds mu.
 func (r *Receiver) count() (arrived, notSeen uint64, err error) {
+	if r.closed { // its numbers may be those of other files by now
+		return r.arrived, r.notSeen, errClosed
+	}
 	for _, rd := range r.readers {
 		passed, dropped, e := tpacket.Statistics(uintptr(rd.fd))
 		r.arrived += uint64(passed)
@@ -229,6 +236,9 @@ func (r *Receiver) Close() error {
 }
 
 func (r *Receiver) free() (err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
 	for _, rd := range r.readers {
 		err = errors.Join(err, rd.close())
 	}

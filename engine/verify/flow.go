@@ -209,7 +209,7 @@ func (f *Flow) start(seq uint32, micros uint64, fromOne bool) {
 		n = 1 << 32
 	}
 	f.begun, f.base, f.got = true, n, 0
-	if fromOne {
+	if fromOne && seq != 0 { // 0 comes first only where others before it are not looked at
 		f.base = 1
 	}
 	f.newest = micros

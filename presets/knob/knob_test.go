@@ -216,7 +216,7 @@ func TestTurn(t *testing.T) {
 		{"burst ends at 1", "burst", "2", lab, -3, true, "1"},
 		{"path goes round", "path", "qdisc", lab, 1, false, "bypass"},
 		{"path goes round backwards", "path", "bypass", lab, -1, false, "qdisc"},
-		{"receiver goes round", "receiver", "count", lab, 1, false, "off"},
+		{"receiver goes round", "receiver", "verify", lab, 1, false, "off"},
 		{"queues by one", "queues", "1", gigabit, 1, true, "2"},
 		{"queues end at the device's", "queues", "3", gigabit, 5, false, "4"},
 		{"cpus go to the next allowed", "cpus", "1", gigabit, 1, false, "4"},
@@ -316,7 +316,7 @@ func TestDetail(t *testing.T) {
 	set(t, b, "path", "qdisc")
 	want := map[string]string{
 		"rate": "595,238 pps, 1680.0 ns/packet, 400 Mbit/s L1", "size": "60 B (64 with FCS, 84 on the wire)", "burst": "32 frames every 53.76 us",
-		"path": "through the queueing discipline", "segment": "the kernel cuts", "slot": "-", "queues": "of 4", "receiver": "-", "cpus": "of 0-1,4-5", "sink": "-",
+		"path": "through the queueing discipline", "segment": "the kernel cuts", "slot": "-", "queues": "of 4", "receiver": "counted, not looked at", "cpus": "of 0-1,4-5", "sink": "-",
 		"dst-mac": "the receiving device", "src-mac": "eth1", "dst-ip": "-", "src-ip": "-", "dst-port": "-", "src-port": "-", "vlan": "-", "link": "the device's 1 Gbit/s",
 		"proto": "-", "flows": "-", "mpls": "-", "ttl": "-", "tos": "-", "payload": "-", "hex": "-", "file": "-", "loop": "-", "timing": "-",
 		"rings.tx": "of 4096", "rings.rx": "of 4096", "channels": "combined 1 .. 8", "irq": "on CPU 0-5; 0-5; 0-5; 0-5", "mtu": "of 9216",

@@ -14,7 +14,7 @@ var (
 	pathWords    = []string{engine.Bypass.String(), engine.QdiscPath.String()}
 	segmentWords = []string{engine.SegmentSoftware.String(), engine.SegmentDevice.String(), engine.SegmentOff.String()}
 	slotWords    = []string{engine.SlotAuto.String(), engine.SlotLinear.String(), engine.SlotPlain.String(), engine.SlotSegmented.String()}
-	receiveWords = []string{"off", "count"}
+	receiveWords = []string{"off", "count", "verify"}
 )
 
 // way are the knobs that say which way the frames take through the machine.
@@ -104,9 +104,18 @@ var way = []Knob{
 	},
 	choice(Knob{
 		Name: "receiver", Group: Way, Local: true,
-		Help:    "count what arrives at the receiving device",
+		Help:    "what arrives at the receiving device: count it, or verify: read each frame for loss, order, duplicates, faults and latency",
 		Default: "`count` with `--rx` and in the lab, else `off`",
 		words:   receiveWords,
+		detail: func(b *Bench) string {
+			switch {
+			case !b.Config.Receive:
+				return "what arrives is not known"
+			case b.Config.Verify:
+				return "each frame is read: costs some rate"
+			}
+			return "counted, not looked at"
+		},
 		reason: func(b *Bench) string {
 			if b.Lab || b.RxMAC != nil {
 				return ""
@@ -115,12 +124,15 @@ var way = []Knob{
 		},
 	},
 		func(c engine.Config) int {
-			if c.Receive {
+			switch {
+			case c.Receive && c.Verify:
+				return 2
+			case c.Receive:
 				return 1
 			}
 			return 0
 		},
-		func(c *engine.Config, i int) { c.Receive = i == 1 }),
+		func(c *engine.Config, i int) { c.Receive, c.Verify = i > 0, i == 2 }),
 	{
 		Name: "cpus", Group: Way, Local: true,
 		Help:    "the CPUs that the workers are pinned to, in turn",

@@ -106,6 +106,9 @@ func (r *Run) linkChanged(c nic.Change) {
 		r.change("link down", false)
 		r.log.add("", "link down")
 	case back:
+		if !r.downSince.IsZero() {
+			r.outage += noticed.Sub(r.downSince)
+		}
 		r.change("link up", false)
 		r.log.add("", linkWords(c.Link))
 	}

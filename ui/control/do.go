@@ -168,7 +168,8 @@ func (r *Run) apply(cfg engine.Config) error {
 	r.mu.Lock()
 	r.mix()
 	r.maxed = r.maxed || !cfg.Scheduled()
-	r.deaf = r.deaf || r.running() && (cfg.Counts() != was.Counts() || !cfg.Counts() && cfg.Sink != was.Sink)
+	other := cfg.Counts() != was.Counts() || cfg.Verifies() != was.Verifies() || cfg.Verifies() && cfg.Sink != was.Sink // receiver
+	r.deaf = r.deaf || r.running() && (other || !cfg.Counts() && cfg.Sink != was.Sink)
 	r.mu.Unlock()
 	if r.isRunning() {
 		r.prepareSegments(cfg)
@@ -178,6 +179,11 @@ func (r *Run) apply(cfg engine.Config) error {
 	}
 	r.saySink(was, cfg)
 	r.sayContent(was, cfg)
+	if other {
+		r.mu.Lock()
+		r.hearing = hearing{} // another receiver, which counts from 0
+		r.mu.Unlock()
+	}
 	if cfg.Queues != was.Queues || cfg.Path != was.Path || fmt.Sprint(workerCPUs(cfg)) != fmt.Sprint(workerCPUs(was)) {
 		r.replace()
 	}

@@ -167,6 +167,12 @@ func (r *Run) restart(label string, last int) {
 	}
 	r.maxed, r.deaf = !r.eng.Config().Scheduled(), false
 	r.loss.rebase(r.base)
+	r.hear()
+	r.hearing.rebase()
+	r.outage = 0
+	if !r.link.Carrier && !r.downSince.IsZero() {
+		r.outage = -time.Since(r.downSince) // the loss goes on, and what was before does not count
+	}
 	r.fast.next(l)
 	r.line.next(l)
 	r.rows.restart(l)

@@ -75,6 +75,8 @@ type world struct {
 	stats    []nic.Stat
 	paused   nic.PauseFrames
 
+	heard engine.Received // by a verifying receiver
+
 	xps      map[int][]int
 	xpsErr   error
 	restored []int
@@ -234,6 +236,12 @@ func (w fakeEngine) Snapshot(s *engine.Snapshot) {
 		}
 		s.Workers = append(s.Workers, ws)
 	}
+}
+
+func (w fakeEngine) Received() (engine.Received, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.heard, w.cfg.Verify, nil
 }
 
 func (w fakeEngine) Now() time.Duration          { return time.Since(w.origin) }

@@ -2,13 +2,14 @@ package control
 
 import (
 	"fmt"
+	"time"
 
 	"wirespeed/engine"
 	"wirespeed/engine/meter"
 )
 
 // ladder is the frames since a base, step by step. The caller holds mu.
-func (r *Run) ladder(base, now look) Ladder {
+func (r *Run) ladder(base, now look) (Ladder, *Arrivals) {
 	l := Ladder{
 		Ring:  since(base.engine.Ring.Count, now.engine.Ring.Count),
 		Taken: since(base.engine.Taken.Count, now.engine.Taken.Count),
@@ -34,7 +35,18 @@ func (r *Run) ladder(base, now look) Ladder {
 		inKernel: now.engine.InKernel,
 		txDrops:  since(base.dev.TxDropped, now.dev.TxDropped),
 		lost:     r.loss.frames,
+		outage:   r.outage,
+		veth:     r.link.Driver == "veth",
+		backlog:  since(base.backlog, now.backlog),
 	}
+	if !r.link.Carrier && !r.downSince.IsZero() {
+		c.outage += now.at.Sub(r.downSince)
+	}
+	arrivals := r.arrivals(l, c.over)
+	if arrivals != nil {
+		l.Verified = arrivals.Verified
+	}
+	c.arrivals = arrivals
 	// What leaves while the counts are read one after the other, twice over: the rate is that of the last sample.
 	c.meanwhile = uint64(2 * r.instant.TX.PPS * (now.took + base.took).Seconds())
 	if r.qdisc != nil && r.qdiscBase != nil {
@@ -42,7 +54,7 @@ func (r *Run) ladder(base, now look) Ladder {
 	}
 	l.Gaps = gaps(l, c)
 	r.farSide(now.at).farGap(&l, c, r.far.live)
-	return l
+	return l, arrivals
 }
 
 // since is the growth of a count; one that went backwards was reset and counts from 0.
@@ -64,11 +76,31 @@ type circumstances struct {
 	inKernel            int
 	qdiscDrops, txDrops uint64
 	lost                uint64 // no carrier
+	outage              time.Duration
+	veth                bool   // the device's drops are the peer's backlog's
+	backlog             uint64 // frames that the kernel dropped on arrival: net.core.netdev_max_backlog
+	arrivals            *Arrivals
 }
 
 // refused says whether the driver drops the frames that wait in the ring: on the bypass they stay there, to be offered again.
 func (c circumstances) refused() bool {
 	return c.txDrops > 0 && c.inKernel > 0 && c.txDrops > uint64(c.inKernel)
+}
+
+// peerDrops are those of the device's drops that the peer's backlog made: a veth counts what its peer refuses (veth_xmit in drivers/net/veth.c).
+func (c circumstances) peerDrops() uint64 {
+	if !c.veth {
+		return 0
+	}
+	return min(c.backlog, c.txDrops)
+}
+
+// forTime is " for 1.2 s", nothing for none.
+func forTime(d time.Duration) string {
+	if d < 50*time.Millisecond {
+		return ""
+	}
+	return fmt.Sprintf(" for %.1f s", d.Seconds())
 }
 
 // batchFrames bounds what one worker may have counted in one step and not yet in the next.
@@ -122,6 +154,12 @@ func gaps(l Ladder, c circumstances) []string {
 	case *l.Arrived > left && *l.Arrived-left > slack:
 		say("arrived above %s: %s more at the receiver than left", step, frames(*l.Arrived-left))
 	}
+	if c.backlog > 0 && !c.veth && l.Arrived != nil {
+		say("dropped on arrival: %s by the kernel's backlog: net.core.netdev_max_backlog", frames(c.backlog))
+	}
+	if c.arrivals != nil {
+		sayArrivals(say, c.arrivals, c.moving, slack)
+	}
 	return said
 }
 
@@ -138,9 +176,10 @@ func sayDevice(say func(string, ...any), taken, device, slack uint64, c circumst
 		n    uint64
 		what string
 	}{
-		{c.lost, "lost: no carrier"},
+		{c.lost, "lost: no carrier" + forTime(c.outage)},
 		{c.qdiscDrops, "dropped by the qdisc"},
-		{c.txDrops, "dropped by the driver (tx_dropped)"},
+		{c.peerDrops(), "dropped by the peer's backlog: net.core.netdev_max_backlog"},
+		{c.txDrops - c.peerDrops(), "dropped by the driver (tx_dropped)"},
 	} {
 		if n := min(known.n, rest); n > 0 {
 			say("taken, not at the device: %s %s", frames(n), known.what)

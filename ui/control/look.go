@@ -11,12 +11,13 @@ import (
 // look is one reading of everything that counts. The engine is read first and the device after it, so that taken minus device never
 // claims more than was true: frames that leave between the two reads make it smaller.
 type look struct {
-	at     time.Time
-	took   time.Duration // from the first count to the last
-	engine engine.Snapshot
-	dev    nic.Counters
-	tx     meter.Reading // the device's transmit counter
-	rx     meter.Reading // the counter shown as received: of --rx, of the device itself, or the lab's receiver
+	at      time.Time
+	took    time.Duration // from the first count to the last
+	engine  engine.Snapshot
+	dev     nic.Counters
+	backlog uint64        // frames that the kernel's backlog dropped, on all of the machine
+	tx      meter.Reading // the device's transmit counter
+	rx      meter.Reading // the counter shown as received: of --rx, of the device itself, or the lab's receiver
 }
 
 // reads is how often a counter is read at most for a narrow bracket.
@@ -43,6 +44,9 @@ func (r *Run) take(interval time.Duration) look {
 		l.rx = r.reading(c, c.RxPackets, ok)
 	default:
 		l.rx = r.reading(l.dev, l.dev.RxPackets, ok)
+	}
+	if r.parts.backlog != nil {
+		l.backlog, _ = r.parts.backlog() // without it nothing is said of it
 	}
 	l.at = time.Now()
 	l.took = l.at.Sub(begun)

@@ -157,7 +157,7 @@ func (r *Run) configure() (*knob.Bench, error) {
 		return nil, usage("%s: where to? give the receiver's address with --dst-mac, or the receiving device with --rx", r.o.Device)
 	}
 	if b.Config.Receive && r.rxDev == nil {
-		return nil, usage("receiver count: there is no receiving device: give one with --rx")
+		return nil, usage("receiver: there is no receiving device to count at: give one with --rx")
 	}
 	return b, nil
 }

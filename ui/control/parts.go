@@ -21,6 +21,7 @@ type sender interface {
 	SetDevice(engine.Device)
 	Forgive()
 	Snapshot(*engine.Snapshot)
+	Received() (engine.Received, bool, error)
 	Now() time.Duration
 	Events() <-chan engine.Event
 	Close() error
@@ -69,6 +70,7 @@ type parts struct {
 	threadTime  func(tid int) (time.Duration, error)
 	processTime func() (time.Duration, error)
 	check       func(name string) ([]check.Finding, error)
+	backlog     func() (dropped uint64, err error)
 }
 
 // machine returns the real ones.
@@ -100,5 +102,6 @@ func machine() parts {
 		threadTime:  host.ThreadTime,
 		processTime: host.ProcessTime,
 		check:       checkDevice,
+		backlog:     nic.BacklogDrops,
 	}
 }

@@ -80,7 +80,8 @@ type Run struct {
 	values    []nic.Value // the slice is never written to
 	readings  int         // how often they were read
 	shown     *Facts
-	downSince time.Time // of the last loss of carrier
+	downSince time.Time     // of the last loss of carrier
+	outage    time.Duration // without carrier since the statistics began, the present loss apart
 
 	// The present run, or the last one.
 	ctx     context.Context // ends with it; nil before the first
@@ -110,6 +111,7 @@ type Run struct {
 	gauged    *Instruments // of the last look
 	epochs    epochs
 	loss      loss
+	hearing   hearing
 	over      overhead
 	rows      rows
 	panel     panel

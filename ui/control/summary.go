@@ -17,7 +17,8 @@ type Summary struct {
 	TxSource      string
 	RxPackets     *uint64
 	Ladder        Ladder
-	Far           *FarSide // nil without a far end
+	Far           *FarSide  // nil without a far end
+	Arrivals      *Arrivals // nil without a verifying receiver
 	Missed        uint64
 	LostNoCarrier *uint64
 	AvgPPS        float64
@@ -30,7 +31,7 @@ type Summary struct {
 	Err           error  // why it failed
 }
 
-// Kept are the marks as lines of text, and the difference of the last two.
+// Kept are the marks as lines of text, the difference of the last two, and what a verifying receiver found.
 func (s Summary) Kept() []string {
 	var lines []string
 	for _, e := range s.Marks {
@@ -38,6 +39,9 @@ func (s Summary) Kept() []string {
 	}
 	if s.Diff != nil {
 		lines = append(lines, s.Diff.String())
+	}
+	if s.Arrivals != nil {
+		lines = append(lines, s.Arrivals.Lines()...)
 	}
 	return lines
 }
@@ -47,11 +51,12 @@ func (r *Run) Result() Summary {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.take(r.o.Interval)
-	l := r.ladder(r.base, now)
+	r.hear()
+	l, arrivals := r.ladder(r.base, now)
 	s := Summary{
 		Elapsed: r.elapsed(now, r.counted), Waited: (now.engine.Waited - r.base.engine.Waited) / time.Duration(r.eng.Config().Queues),
 		TxPackets: l.Taken, TxSource: fromEngine, RxPackets: l.Arrived,
-		Ladder: l, Far: r.farSide(now.at), Missed: since(r.base.engine.Missed, now.engine.Missed), LostNoCarrier: r.loss.known(),
+		Ladder: l, Arrivals: arrivals, Far: r.farSide(now.at), Missed: since(r.base.engine.Missed, now.engine.Missed), LostNoCarrier: r.loss.known(),
 		Errors: since(r.base.engine.Errors, now.engine.Errors),
 		Epochs: r.epochs.all(), Marks: slices.Clone(r.epochs.marks), Diff: r.epochs.diff,
 		StdDevNS: math.NaN(), Err: r.failure,

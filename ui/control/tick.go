@@ -53,6 +53,7 @@ func (r *Run) Due() time.Time {
 func (r *Run) observe() look {
 	prev := r.fast.from
 	now := r.take(prev.interval())
+	r.hear()
 	if q, err := r.dev.Qdisc(); err == nil {
 		r.dropping = r.qdisc != nil && q.Drops > r.qdisc.Drops
 		r.qdisc = &q
@@ -114,6 +115,7 @@ func (r *Run) sampleLine(now look) {
 		r.note(s, "")
 	}
 	r.last, r.fresh = s, true
+	r.hearing.turnLine()
 	r.line.next(now)
 	// The next whole multiple that leaves at least half an interval: ticks that come late are merged.
 	for r.due = r.due.Add(r.o.Interval); r.due.Sub(now.at) < r.o.Interval/2; {
@@ -126,7 +128,9 @@ func (r *Run) catchUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.due.IsZero() && !time.Now().Before(r.due.Add(-r.lateness())) {
-		r.sampleLine(r.take(r.o.Interval))
+		now := r.take(r.o.Interval)
+		r.hear()
+		r.sampleLine(now)
 	}
 }
 
@@ -145,7 +149,6 @@ func (r *Run) view(now look) *View {
 		Target: target(cfg, r.engDev),
 		Fast:   r.instant, Sample: r.last, Line: r.epochs.shown, Fresh: r.fresh,
 		Epoch: r.epochs.present(), Epochs: r.epochs.all(), Marks: slices.Clip(r.epochs.marks), Diff: r.epochs.diff,
-		Ladder:        r.ladder(r.base, now),
 		Missed:        since(r.base.engine.Missed, now.engine.Missed),
 		LostNoCarrier: r.loss.known(),
 		Errors:        since(r.base.engine.Errors, now.engine.Errors),
@@ -163,6 +166,7 @@ func (r *Run) view(now look) *View {
 		Sweep:         r.sweep,
 		Quit:          r.quit,
 	}
+	v.Ladder, v.Arrivals = r.ladder(r.base, now)
 	r.fresh = false
 	addIRQs(v.Queues, r.shown)
 	return v

@@ -28,6 +28,7 @@ type View struct {
 	Diff   *Comparison // of the last two marks
 
 	Ladder        Ladder
+	Arrivals      *Arrivals // nil without a verifying receiver
 	Missed        uint64
 	LostNoCarrier *uint64 // taken without ever leaving, between a loss of carrier and the notice; nil where the device's count cannot tell
 	Errors        uint64
@@ -86,6 +87,7 @@ type Flow struct {
 // Ladder counts frames since the start or the last reset. A nil step is unknown.
 type Ladder struct {
 	Asked, Device, Arrived *uint64
+	Verified               *uint64 // numbers that arrived right: of a verifying receiver
 	Ring, Taken            uint64
 	Far                    *uint64  // arrived at the far end of two machines, by its own count
 	HasFar                 bool     // there is one

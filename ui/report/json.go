@@ -29,6 +29,8 @@ type (
 		TX            txJSON             `json:"tx"`
 		RX            rxJSON             `json:"rx"`
 		Ladder        ladderJSON         `json:"ladder"`
+		Receiver      *receiverJSON      `json:"receiver"` // null unless it verifies
+		Latency       *latencyJSON       `json:"latency"`  // of this interval; likewise
 		Missed        uint64             `json:"missed"`
 		LostNoCarrier *uint64            `json:"lost_no_carrier"`
 		Errors        uint64             `json:"errors"`
@@ -68,12 +70,13 @@ type (
 	}
 
 	ladderJSON struct {
-		Asked   *uint64  `json:"asked"`
-		Ring    uint64   `json:"ring"`
-		Taken   uint64   `json:"taken"`
-		Device  *uint64  `json:"device"`
-		Arrived *uint64  `json:"arrived"`
-		Gaps    []string `json:"gaps"`
+		Asked    *uint64  `json:"asked"`
+		Ring     uint64   `json:"ring"`
+		Taken    uint64   `json:"taken"`
+		Device   *uint64  `json:"device"`
+		Arrived  *uint64  `json:"arrived"`
+		Verified *uint64  `json:"verified"` // numbers that arrived right; null unless the receiver verifies
+		Gaps     []string `json:"gaps"`
 	}
 
 	queueJSON struct {
@@ -137,24 +140,26 @@ type (
 	}
 
 	summaryJSON struct {
-		Type          string      `json:"type"`
-		T             string      `json:"t"`
-		ElapsedS      float64     `json:"elapsed_s"`
-		TxPackets     uint64      `json:"tx_packets"`
-		TxSource      string      `json:"tx_source"`
-		RxPackets     *uint64     `json:"rx_packets"`
-		Ladder        ladderJSON  `json:"ladder"`
-		Far           *farJSON    `json:"far"`
-		Missed        uint64      `json:"missed"`
-		LostNoCarrier *uint64     `json:"lost_no_carrier"`
-		AvgPPS        float64     `json:"avg_pps"`
-		StdDevNS      *float64    `json:"stddev_ns"`
-		Errors        uint64      `json:"errors"`
-		Epochs        []epochJSON `json:"epochs"`
-		Marks         []epochJSON `json:"marks"`
-		Diff          *diffJSON   `json:"diff"`
-		Error         *string     `json:"error"`
-		Result        string      `json:"result"`
+		Type          string        `json:"type"`
+		T             string        `json:"t"`
+		ElapsedS      float64       `json:"elapsed_s"`
+		TxPackets     uint64        `json:"tx_packets"`
+		TxSource      string        `json:"tx_source"`
+		RxPackets     *uint64       `json:"rx_packets"`
+		Ladder        ladderJSON    `json:"ladder"`
+		Receiver      *receiverJSON `json:"receiver"`
+		Latency       *latencyJSON  `json:"latency"` // of the whole
+		Far           *farJSON      `json:"far"`
+		Missed        uint64        `json:"missed"`
+		LostNoCarrier *uint64       `json:"lost_no_carrier"`
+		AvgPPS        float64       `json:"avg_pps"`
+		StdDevNS      *float64      `json:"stddev_ns"`
+		Errors        uint64        `json:"errors"`
+		Epochs        []epochJSON   `json:"epochs"`
+		Marks         []epochJSON   `json:"marks"`
+		Diff          *diffJSON     `json:"diff"`
+		Error         *string       `json:"error"`
+		Result        string        `json:"result"`
 	}
 
 	epochJSON struct {
@@ -246,7 +251,7 @@ func newSample(v *control.View) sampleJSON {
 		RX: rxJSON{
 			Dev: s.RxDev, PPS: known(s.RX.PPS, s.RX.OK), AvgPPS: known(s.RX.Avg, in && s.RX.OK), VarNS: known(s.RX.VarNS, in && s.RX.OK),
 		},
-		Ladder: newLadder(v.Ladder), Missed: v.Missed, LostNoCarrier: v.LostNoCarrier, Errors: v.Errors,
+		Ladder: newLadder(v.Ladder), Receiver: newReceiver(v.Arrivals), Latency: newRecent(v.Arrivals), Missed: v.Missed, LostNoCarrier: v.LostNoCarrier, Errors: v.Errors,
 		Queues: make([]queueJSON, len(v.Queues)), Placement: word(v.Placement), Qdisc: newQdisc(v.Qdisc), Instruments: newInstruments(v.Instruments),
 		Sink: newSink(v.Sink), Far: newFar(v.Far), Knobs: map[string]*string{},
 	}
@@ -292,7 +297,7 @@ func newLadder(l control.Ladder) ladderJSON {
 	if gaps == nil {
 		gaps = []string{} // none is not unknown
 	}
-	return ladderJSON{Asked: l.Asked, Ring: l.Ring, Taken: l.Taken, Device: l.Device, Arrived: l.Arrived, Gaps: gaps}
+	return ladderJSON{Asked: l.Asked, Ring: l.Ring, Taken: l.Taken, Device: l.Device, Arrived: l.Arrived, Verified: l.Verified, Gaps: gaps}
 }
 
 func newQdisc(q *nic.Qdisc) *qdiscJSON {
@@ -327,7 +332,7 @@ func newSink(s *control.SinkView) *sinkJSON {
 func newSummary(s control.Summary, at time.Time) summaryJSON {
 	o := summaryJSON{
 		Type: "summary", T: stamp(at), ElapsedS: s.Elapsed.Seconds(), TxPackets: s.TxPackets, TxSource: s.TxSource, RxPackets: s.RxPackets,
-		Ladder: newLadder(s.Ladder), Far: newFar(s.Far), Missed: s.Missed, LostNoCarrier: s.LostNoCarrier, AvgPPS: s.AvgPPS,
+		Ladder: newLadder(s.Ladder), Receiver: newReceiver(s.Arrivals), Latency: newWhole(s.Arrivals), Far: newFar(s.Far), Missed: s.Missed, LostNoCarrier: s.LostNoCarrier, AvgPPS: s.AvgPPS,
 		StdDevNS: known(s.StdDevNS, true), Errors: s.Errors, Epochs: newEpochs(s.Epochs), Marks: newEpochs(s.Marks), Result: s.Result,
 	}
 	if s.Diff != nil {

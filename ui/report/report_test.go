@@ -110,7 +110,8 @@ func view(second int, pps float64) *control.View {
 			Queue: 2, CPU: 1, PPS: pps, InKernel: 6, InDevice: ptr(7.5), RingFull: 8, Retries: 9, Errors: 10,
 			User: 0.25, Kernel: 0.5, Spin: 0.125, Wait: 0.125, State: engine.Running,
 		}},
-		Qdisc: &nic.Qdisc{Kind: "fq_codel", BacklogPackets: 11, BacklogBytes: 12, Drops: 13, Requeues: 14},
+		Arrivals: heard(),
+		Qdisc:    &nic.Qdisc{Kind: "fq_codel", BacklogPackets: 11, BacklogBytes: 12, Drops: 13, Requeues: 14},
 		Instruments: &control.Instruments{
 			Window: time.Second, PerSecond: 66, Cost: 0.004, InKernel: 15, Regime: meter.Queued, RegimeWhy: "backlog 16.5", Since: at,
 			Qdiscs: []control.QdiscGauge{
@@ -132,6 +133,7 @@ func blind(second int) *control.View {
 	v := view(second, 1e6)
 	v.State, v.Target, v.LostNoCarrier, v.Qdisc = engine.NoCarrier, nil, nil, nil
 	v.Ladder = control.Ladder{Ring: 1, Taken: 1}
+	v.Arrivals = nil
 	v.Queues = []control.Queue{{Queue: -1, State: engine.Failed, Err: "no such device"}}
 	v.Placement = "which queues are used is not known"
 	v.Sample = control.Sample{Interval: time.Second, Elapsed: v.Elapsed, At: v.At, TxSource: "engine", RxDev: "v1"}
@@ -145,7 +147,7 @@ func summary() control.Summary {
 	return control.Summary{
 		Elapsed: 3500 * time.Millisecond, TxPackets: 997, TxSource: "device", RxPackets: ptr(uint64(996)), Ladder: view(1, 1e6).Ladder,
 		Missed: 3, LostNoCarrier: ptr(uint64(4)), AvgPPS: 1e6, StdDevNS: math.NaN(), Errors: 5, Epochs: []meter.Epoch{a, b},
-		Marks: []meter.Epoch{a}, Diff: &control.Comparison{Diff: d}, Result: "Result: OK: 3500000(c3500000+d0) usec, 997 (60byte,0frags)\n  284pps 0Mb/sec (136320bps) errors: 5",
+		Marks: []meter.Epoch{a}, Diff: &control.Comparison{Diff: d}, Arrivals: heard(), Result: "Result: OK: 3500000(c3500000+d0) usec, 997 (60byte,0frags)\n  284pps 0Mb/sec (136320bps) errors: 5",
 	}
 }
 
@@ -398,7 +400,7 @@ func TestASignalEndsInOrder(t *testing.T) {
 func TestAFailureIsReturnedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fake()
-		f.sum.Err, f.sum.Marks, f.sum.Diff = errors.New("v0 is gone: the interface was removed"), nil, nil
+		f.sum.Err, f.sum.Marks, f.sum.Diff, f.sum.Arrivals = errors.New("v0 is gone: the interface was removed"), nil, nil, nil
 		f.says = map[int]control.Event{1: {At: noon, Text: f.sum.Err.Error(), Fatal: true}}
 		var out, log bytes.Buffer
 		if err := serve(t.Context(), f, Options{Format: "line", Out: &out, Log: &log}); err != f.sum.Err {
