@@ -66,8 +66,11 @@ func (l *Load) validatePackets(cfg Config, dev Device, limit int) error {
 		for i := range l.Packets {
 			found = found || l.Packets[i].SentBy(worker)
 		}
-		if !found {
-			return fmt.Errorf("%s: no packet is for cpu(%d): set queues %d or less", l.Name, worker, max(1, worker))
+		switch {
+		case !found && worker == 0:
+			return fmt.Errorf("%s: no packet is for cpu(0), which is the first worker: leave out cpu() of one", l.Name)
+		case !found:
+			return fmt.Errorf("%s: no packet is for cpu(%d): set queues %d or less", l.Name, worker, worker)
 		}
 	}
 	return nil

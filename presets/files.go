@@ -1,6 +1,7 @@
 package presets
 
 import (
+	"os"
 	"path/filepath"
 
 	"wirespeed/engine/frame"
@@ -24,7 +25,24 @@ func readTrafgen(path string, mac frame.MAC) (packets []frame.Packet, notes []st
 	return packets, notes, err
 }
 
-// ofFile is the preset that sends what a file holds.
-func ofFile(path string) Preset {
-	return Preset{Name: filepath.Base(path), Title: "Frames of " + path, Path: path, Knobs: []knob.Setting{{Knob: "file", Value: path}}}
+// fileText is what to look at where frames come from a file.
+const fileText = "Look at the frames themselves first (v), then at the ladder: what such frames cost, and whether all of them arrive."
+
+// ofFile is the preset that sends what a file holds. A trafgen file is read here, so that what is wrong with it is said wherever it is chosen.
+func ofFile(path string) (Preset, error) {
+	if _, err := os.Stat(path); err != nil {
+		return Preset{}, problem(ErrNotFound, "preset %s: no such file", path)
+	}
+	p := Preset{
+		Name: filepath.Base(path), Path: path, Title: "The frames of " + filepath.Base(path), Text: fileText,
+		Knobs: []knob.Setting{{Knob: "file", Value: path}},
+	}
+	if !knob.IsCapture(path) {
+		f, err := trafgen.Read(path)
+		if err != nil {
+			return Preset{}, problem(err, "%v", err)
+		}
+		p.Title += ": " + f.About()
+	}
+	return p, nil
 }

@@ -47,7 +47,7 @@ func isPath(arg string) bool { return strings.ContainsRune(arg, '/') || strings.
 // and knob.ErrUsage for whatever the user can put right.
 func Load(nameOrPath string) (Preset, error) {
 	if knob.Sendable(nameOrPath) {
-		return ofFile(nameOrPath), nil
+		return ofFile(nameOrPath)
 	}
 	if isPath(nameOrPath) {
 		return loadFile(nameOrPath, nameOrPath)

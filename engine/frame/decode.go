@@ -88,7 +88,7 @@ func Decode(b []byte) []Layer {
 			d.Name, d.Text, d.Faults = "data", size(len(b)-at), l.Error().Error()
 			d.Len = len(b) - at
 		default:
-			d.Name, d.Text = payload(l.LayerContents(), d.Name)
+			d.Name, d.Text = contents(l.LayerContents(), d.Name)
 		}
 		out = append(out, d)
 		at += d.Len
@@ -161,8 +161,8 @@ func flags(t *layers.TCP) string {
 	return strings.Join(out, " ")
 }
 
-// payload is what is left in words: the pktgen header where there is one.
-func payload(b []byte, kind string) (name, text string) {
+// contents are what is left in words: the pktgen header where there is one.
+func contents(b []byte, kind string) (name, text string) {
 	if len(b) >= headerLen && binary.BigEndian.Uint32(b) == Magic {
 		sec, usec := binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])
 		text = fmt.Sprintf("sequence %d", binary.BigEndian.Uint32(b[4:]))

@@ -24,9 +24,10 @@ var (
 )
 
 // Sendable says whether a path is, by its ending, a file whose frames the knob file sends.
-func Sendable(path string) bool { return isCapture(path) || hasEnd(path, trafgenEnds) }
+func Sendable(path string) bool { return IsCapture(path) || hasEnd(path, trafgenEnds) }
 
-func isCapture(path string) bool { return hasEnd(path, captureEnds) }
+// IsCapture says whether a path is, by its ending, a capture.
+func IsCapture(path string) bool { return hasEnd(path, captureEnds) }
 
 func hasEnd(path string, ends []string) bool {
 	for _, e := range ends {
@@ -69,7 +70,7 @@ func openLoad(path string, mac frame.MAC) (*engine.Load, error) {
 	}
 	var load *engine.Load
 	switch {
-	case isCapture(path):
+	case IsCapture(path):
 		load, err = engine.OpenCapture(path)
 	case !hasEnd(path, trafgenEnds):
 		return nil, usage("file %s: the ending says what it is: %s", path, strings.Join(append(captureEnds, trafgenEnds...), ", "))

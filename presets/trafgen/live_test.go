@@ -21,6 +21,7 @@ import (
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
+	"wirespeed/engine"
 	"wirespeed/engine/frame"
 	"wirespeed/nic/lab/labtest"
 )
@@ -42,6 +43,12 @@ func TestMain(m *testing.M) {
 // have one each.
 func TestLive(t *testing.T) {
 	if os.Getenv(onVeth) == "" {
+		if _, err := exec.LookPath("trafgen"); err != nil {
+			if os.Getenv("NET_TESTS") == "require" {
+				t.Fatal("trafgen is not installed (Debian: netsniff-ng)")
+			}
+			t.Skip("trafgen is not installed (Debian: netsniff-ng): its recorded frames must do")
+		}
 		again(t)
 		return
 	}
@@ -82,6 +89,82 @@ func TestLive(t *testing.T) {
 	})
 }
 
+// What the engine puts on the wire of each file's packets is what trafgen did when its frames were recorded.
+func TestEngine(t *testing.T) {
+	if os.Getenv(onVeth) == "" {
+		again(t)
+		return
+	}
+	pair(t)
+	for _, file := range files(t) {
+		t.Run(base(file), func(t *testing.T) {
+			first, second := compiled(t, file)
+			truth := recorded(t, file)
+			if d := differs(first, second, truth); d != "" {
+				t.Fatal(d)
+			}
+			n := max(len(truth), 300)
+			got := sendOurs(t, first, n)
+			if len(got) != n {
+				t.Fatalf("%d of %d frames arrived", len(got), n)
+			}
+			if d := differs(first, first, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// sendOurs sends n frames of packets by the engine and returns what arrives.
+func sendOurs(t *testing.T, packets []frame.Packet, n int) (frames [][]byte) {
+	t.Helper()
+	fd, ring := listen(t, n)
+	defer func() { _ = errors.Join(unix.Munmap(ring), unix.Close(fd)) }()
+	ifi, err := net.InterfaceByName("v0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		t.Fatal(err)
+	}
+	cpu := 0
+	for !allowed.IsSet(cpu) {
+		cpu++
+	}
+	dev := engine.Device{Name: "v0", Index: ifi.Index, MTU: ifi.MTU, Queues: 1, MAC: device.MAC, CPUs: []int{cpu}}
+	for i := range packets { // here all are the one worker's
+		packets[i].CPUs = nil
+	}
+	e, err := engine.Open(dev, nil, engine.Config{Burst: 1, Queues: 1, CPUs: []int{cpu}, Load: &engine.Load{Name: "test", Packets: packets}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Start(engine.Limit{Count: uint64(n)}); err != nil {
+		t.Fatal(err)
+	}
+	<-e.Done()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return arrived(ring, n)
+}
+
+// arrived are the frames of a ring, n at most: a late one has a second.
+func arrived(ring []byte, n int) (frames [][]byte) {
+	for late := time.Now().Add(time.Second); len(frames) < n; {
+		i := len(frames) * slotBytes
+		if f := slot(ring[i : i+slotBytes]); f != nil {
+			frames = append(frames, f)
+		} else if time.Now().After(late) {
+			break
+		} else {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	return frames
+}
+
 // writeDown keeps what trafgen sends.
 func writeDown(t *testing.T, tx, file string) {
 	packets, _ := compiled(t, file)
@@ -96,12 +179,6 @@ func writeDown(t *testing.T, tx, file string) {
 
 // again runs the calling test in namespaces of its own.
 func again(t *testing.T) {
-	if _, err := exec.LookPath("trafgen"); err != nil {
-		if os.Getenv("NET_TESTS") == "require" {
-			t.Fatal("trafgen is not installed (Debian: netsniff-ng)")
-		}
-		t.Skip("trafgen is not installed (Debian: netsniff-ng): its recorded frames must do")
-	}
 	args := []string{"-test.run=^" + t.Name() + "$", "-test.v", fmt.Sprintf("-update=%v", *update)}
 	cmd := exec.Command("/proc/self/exe", args...)
 	cmd.Env = append(os.Environ(), onVeth+"=1")
@@ -202,16 +279,7 @@ func sendOnce(t *testing.T, dev, file string, n int) (frames [][]byte, said stri
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	text, err := cmd.CombinedOutput()
-	for late := time.Now().Add(time.Second); len(frames) < n; {
-		i := len(frames) * slotBytes
-		if f := slot(ring[i : i+slotBytes]); f != nil {
-			frames = append(frames, f)
-		} else if time.Now().After(late) {
-			break
-		} else {
-			time.Sleep(time.Millisecond)
-		}
-	}
+	frames = arrived(ring, n)
 	return frames, fmt.Sprintf("%v\n%s", err, text)
 }
 

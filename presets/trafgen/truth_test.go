@@ -85,22 +85,28 @@ func differs(packets, again []frame.Packet, sent [][]byte) string {
 	return ""
 }
 
+// recorded are the frames that trafgen sent of a file.
+func recorded(t *testing.T, file string) (sent [][]byte) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/truth/" + base(file) + ".hex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Fields(string(text)) {
+		b, err := hex.DecodeString(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent = append(sent, b)
+	}
+	return sent
+}
+
 // Frames of trafgen itself, recorded by TestLive -update, are the truth for who has no trafgen.
 func TestTruth(t *testing.T) {
 	for _, file := range files(t) {
 		t.Run(base(file), func(t *testing.T) {
-			text, err := os.ReadFile("testdata/truth/" + base(file) + ".hex")
-			if err != nil {
-				t.Fatal(err)
-			}
-			var sent [][]byte
-			for _, line := range strings.Fields(string(text)) {
-				b, err := hex.DecodeString(line)
-				if err != nil {
-					t.Fatal(err)
-				}
-				sent = append(sent, b)
-			}
+			sent := recorded(t, file)
 			packets, again := compiled(t, file)
 			if len(sent) != rounds*len(packets) {
 				t.Fatalf("%d frames recorded of %d packets", len(sent), len(packets))
