@@ -64,7 +64,7 @@ func Load(nameOrPath string) (Preset, error) {
 			return p, err
 		}
 	}
-	return Preset{}, problem(ErrNotFound, "no preset %q: wirespeed presets lists them, and a file needs a / or the ending %s", nameOrPath, ext)
+	return Preset{}, problem(ErrNotFound, "no preset %q: wirespeed presets lists them, and a file needs a / or an ending: %s, .cfg, .trafgen, .pcap, .pcapng", nameOrPath, ext)
 }
 
 // List returns all presets, the embedded first, each kind by name. One that cannot be used has its Err set and does not hide the others; the

@@ -209,16 +209,20 @@ func TestSaveWithoutHome(t *testing.T) {
 func TestLoadErrors(t *testing.T) {
 	dir := home(t)
 	put(t, dir, "broken.toml", "title = 5")
+	lab := put(t, dir, "lab.trafgen", "{ fill(0, 60)\n  crc(7) }")
 	big := put(t, dir, "big.toml", strings.Repeat("# 34567\n", maxFile/8+1))
 	tests := []struct {
 		name, arg, want string
 		is              error
 	}{
-		{"unknown", "nosuch", `no preset "nosuch": wirespeed presets lists them, and a file needs a / or the ending .toml`, ErrNotFound},
+		{"unknown", "nosuch", `no preset "nosuch": wirespeed presets lists them, and a file needs a / or an ending: .toml, .cfg, .trafgen, .pcap, .pcapng`, ErrNotFound},
 		{"no name", "no such", `preset "no such": a name is letters, digits, - and _, at most 40, and begins with a letter or digit`, knob.ErrUsage},
 		{"no file", "./nosuch", "preset ./nosuch: no such file", ErrNotFound},
 		{"no file, by its ending", "nosuch.toml", "preset nosuch.toml: no such file", ErrNotFound},
 		{"a folder", dir + "/", "preset " + dir + "/: read " + dir + "/: is a directory", knob.ErrUsage},
+		{"a capture", "x/y.pcap", "preset x/y.pcap: no such file", ErrNotFound},
+		{"a trafgen file", "y.cfg", "preset y.cfg: no such file", ErrNotFound},
+		{"a broken trafgen file", lab, lab + `:2:3: "crc" is no byte and no function: a file without #include <stddef.h> has no names`, knob.ErrUsage},
 		{"broken", "broken", dir + "/broken.toml:1:1: title must be text in quotes", knob.ErrUsage},
 		{"too long", big, "preset " + big + ": longer than 1048576 bytes: this is no preset", knob.ErrUsage},
 	}
