@@ -257,7 +257,9 @@ func show(ctx context.Context, run *control.Run, c commandLine) error {
 	case "run":
 		return report.Run(ctx, run, c.report)
 	case "sweep":
-		return sweep(ctx, run, c)
+		return c.toOutput(func(o report.Options) error { return report.Sweep(ctx, run, c.sweep, o) })
+	case "throughput":
+		return c.toOutput(func(o report.Options) error { return report.Throughput(ctx, run, c.through, o) })
 	}
 	if c.run.Lab { // it may send at once; a real device waits for space
 		if err := run.Start(); err != nil {
@@ -270,8 +272,8 @@ func show(ctx context.Context, run *control.Run, c commandLine) error {
 	return ui.Run(ctx, run, c.console)
 }
 
-// sweep runs a sweep, to stdout or a file.
-func sweep(ctx context.Context, run *control.Run, c commandLine) (err error) {
+// toOutput makes a report, on stdout or in the file of --output.
+func (c commandLine) toOutput(make func(report.Options) error) (err error) {
 	if c.output != "" {
 		f, err := os.Create(c.output)
 		if err != nil {
@@ -280,7 +282,67 @@ func sweep(ctx context.Context, run *control.Run, c commandLine) (err error) {
 		defer func() { err = errors.Join(err, f.Close()) }()
 		c.report.Out = f
 	}
-	return report.Sweep(ctx, run, c.sweep, c.report)
+	return make(c.report)
+}
+
+// formatByName takes the format of a test's report from the ending of --output, where none is named.
+func (c *commandLine) formatByName(fs *pflag.FlagSet) error {
+	if ext := strings.TrimPrefix(filepath.Ext(c.output), "."); !fs.Changed("format") {
+		c.report.Format = "table"
+		if slices.Contains(report.SweepFormats, ext) {
+			c.report.Format = ext
+		}
+	}
+	if !slices.Contains(report.SweepFormats, c.report.Format) {
+		return usage("--format %s: %s has %s", c.report.Format, c.command, strings.Join(report.SweepFormats, ", "))
+	}
+	return nil
+}
+
+// checkThroughput completes a throughput test's options and refuses those that are not for it.
+func (c *commandLine) checkThroughput(fs *pflag.FlagSet) error {
+	for _, name := range []string{"script", "count", "duration", "interval", "size", "rate"} {
+		if fs.Changed(name) {
+			return usage("--%s is not for throughput: it has its own (--sizes, --trial)", name)
+		}
+	}
+	if c.run.Lab && c.run.Rx != "" {
+		return usage("--rx %s needs a device to send from: wirespeed throughput DEV --rx %[1]s (the lab has a receiver of its own)", c.run.Rx)
+	}
+	if !c.run.Lab && c.run.Rx == "" && c.far == "" {
+		return usage("throughput %s: loss is told by a receiver: name one with --rx DEV, or --far HOST:PORT", c.run.Device)
+	}
+	if c.through.Trial == 0 {
+		c.through.Trial = 10 * time.Second
+		if c.run.Lab {
+			c.through.Trial = time.Second
+		}
+	}
+	return c.formatByName(fs)
+}
+
+// percent is a flag that is a share, written in percent; it may be so much at least and at most.
+func percent(to *float64, least, most float64) value {
+	return value{"PERCENT", func(text string) error {
+		v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+		if err != nil || !(v >= least && v <= most) {
+			return fmt.Errorf("a percentage from %g to %g, such as 0.1%%", least, most)
+		}
+		*to = v / 100
+		return nil
+	}}
+}
+
+// parseSizes reads frame sizes with FCS.
+func parseSizes(text string) (sizes []int, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSuffix(part, "fcs"))
+		if err != nil || n < 64 || n > 65535 {
+			return nil, errors.New("sizes with FCS from 64 on, as RFC 2544 has them: 64,512,1518")
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
 }
 
 // checkSweep completes a sweep's options and refuses those that are not for it.
@@ -295,14 +357,8 @@ func (c *commandLine) checkSweep(fs *pflag.FlagSet) error {
 			return usage("--%s is not for sweep: it ends when it has gone through its values (--dwell is the time at each)", name)
 		}
 	}
-	if ext := strings.TrimPrefix(filepath.Ext(c.output), "."); !fs.Changed("format") {
-		c.report.Format = "table"
-		if slices.Contains(report.SweepFormats, ext) {
-			c.report.Format = ext
-		}
-	}
-	if !slices.Contains(report.SweepFormats, c.report.Format) {
-		return usage("--format %s: sweep has %s", c.report.Format, strings.Join(report.SweepFormats, ", "))
+	if err := c.formatByName(fs); err != nil {
+		return err
 	}
 	if c.sweep.Knob == "burst" && !fs.Changed("path") && !fs.Changed("slot") {
 		// What a burst costs shows only where it reaches the driver as one.
@@ -450,7 +506,8 @@ type commandLine struct {
 	console ui.Options
 	fix     bool // of check
 	sweep   knob.Sweep
-	output  string // of sweep: a file, "" stdout
+	through control.ThroughputSpec
+	output  string // of sweep and throughput: a file, "" stdout
 	listen  string
 	far     string
 	keyFile string
@@ -467,7 +524,7 @@ func parse(args []string) (commandLine, error) {
 		return c, flagError(err)
 	}
 	words := fs.Args()
-	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets", "restore", "sink", "sweep"}, words[0]) {
+	if len(words) > 0 && slices.Contains([]string{"console", "run", "check", "presets", "restore", "sink", "sweep", "throughput"}, words[0]) {
 		c.command, words = words[0], words[1:]
 	}
 	switch {
@@ -499,6 +556,15 @@ func parse(args []string) (commandLine, error) {
 		return c, usage("--listen and --xdp are for `wirespeed sink DEV` (a sender has --far, and --sink xdp)")
 	case c.fix:
 		return c, usage("--fix is for `wirespeed check DEV`")
+	case c.command != "throughput" && slices.ContainsFunc(throughputFlags, fs.Changed):
+		return c, usage("--%s is for `wirespeed throughput`", throughputFlags[slices.IndexFunc(throughputFlags, fs.Changed)])
+	case c.command == "throughput":
+		if slices.ContainsFunc(sweepFlags[:len(sweepFlags)-1], fs.Changed) {
+			return c, usage("--%s is for `wirespeed sweep`", sweepFlags[slices.IndexFunc(sweepFlags, fs.Changed)])
+		}
+		if err := c.checkThroughput(fs); err != nil {
+			return c, err
+		}
 	case c.command != "sweep" && slices.ContainsFunc(sweepFlags, fs.Changed):
 		return c, usage("--%s is for `wirespeed sweep`", sweepFlags[slices.IndexFunc(sweepFlags, fs.Changed)])
 	case c.run.Lab && c.run.Rx != "":
@@ -582,6 +648,8 @@ func (c *commandLine) farOptions() (err error) {
 }
 
 // sweepFlags are the options of sweep alone.
+var throughputFlags = []string{"sizes", "trial", "tolerance", "resolution"}
+
 var sweepFlags = []string{"knob", "from", "to", "step", "dwell", "direction", "bisect", "output"}
 
 // noOptions refuses every option.
@@ -639,7 +707,15 @@ func (c *commandLine) flags() *pflag.FlagSet {
 	fs.Var(duration(&c.sweep.Dwell, knob.LeastDwell), "dwell", "sweep: time at each value (default 1s)")
 	fs.StringVar(&c.sweep.Direction, "direction", "", "sweep: `WAY` through the values: up, down, or updown (hysteresis)")
 	fs.BoolVar(&c.sweep.Bisect, "bisect", false, "sweep: find the edge of a regime by halving, in few steps")
-	fs.StringVar(&c.output, "output", "", "sweep: write to `FILE` instead of stdout (its ending .json, .csv or .svg is the format)")
+	fs.Var(value{"LIST", func(text string) (err error) {
+		c.through.Sizes, err = parseSizes(text)
+		return err
+	}}, "sizes", "throughput: frame sizes with FCS (default 64,128,256,512,1024,1280,1518)")
+	fs.Var(duration(&c.through.Trial, 10*time.Millisecond), "trial", "throughput: time of a trial (default 1s in the lab, else 10s; RFC 2544 asks for 60s)")
+	fs.Var(percent(&c.through.Tolerance, 0, 50), "tolerance", "throughput: share of the frames that a trial may lose and pass (default 0)")
+	c.through.Resolution = 0.01
+	fs.Var(percent(&c.through.Resolution, 0.01, 50), "resolution", "throughput: how finely the rate is found, of the highest (default 1%)")
+	fs.StringVar(&c.output, "output", "", "sweep, throughput: write to `FILE` instead of stdout (its ending .json, .csv or .svg is the format)")
 	fs.BoolVar(&c.xdp, "xdp", false, "sink: drop the frames in the driver, as root; the same as --sink xdp --receiver count")
 	fs.StringVar(&c.listen, "listen", "", "sink: tell a console what arrives; `ADDRESS:PORT` of this machine")
 	fs.StringVar(&c.far, "far", "", "show what arrives at another machine: `HOST:PORT` of its wirespeed sink DEV --listen")
@@ -694,7 +770,7 @@ func (c commandLine) options() (o control.Options, err error) {
 			return o, err
 		}
 		o.Settings = slices.Concat(p.Knobs, c.run.Settings)
-		if c.command != "sweep" { // its own way through the knobs
+		if c.command != "sweep" && c.command != "throughput" { // their own way through the knobs
 			o.Script = p.Steps
 		}
 	}
@@ -734,6 +810,7 @@ func help() string {
   wirespeed sink DEV          the receiving end of two machines: counts and verifies what arrives; --listen tells a sender's --far
   wirespeed check [DEV]       is machine (and device) set up to send at wirespeed? exit code 0 yes, 1 something to mend
   wirespeed restore [DEV]     put back what sessions that were killed, or ended with --keep, have left changed
+  wirespeed throughput [DEV] --rx DEV    RFC 2544: the highest rate without loss for each frame size, loss by rate, back-to-back
   wirespeed sweep [DEV] --knob K --from A --to B    turn a knob through its values, and name where pps changes
   wirespeed presets [NAME]    list the presets, or print one as TOML
   wirespeed --help, --version
