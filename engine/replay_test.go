@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"testing"
-	"time"
 
 	"wirespeed/engine/pcap"
 )
@@ -63,30 +62,48 @@ func TestCaptureIsSentInOrderByteForByte(t *testing.T) {
 	}
 }
 
+// TestCaptureAtItsOwnTimes holds what is due against the capture's times: frames are 2 ms apart, and sent twice as fast. No real time passes.
 func TestCaptureAtItsOwnTimes(t *testing.T) {
-	undisturbed(t, 4*time.Millisecond, func(t *testing.T) (time.Duration, func()) {
-		tx, rx := pair(t, 1)
-		c := openCapture(t, rx)
-		cfg := base(t, tx, "max")
-		cfg.Load, cfg.Replay = &Load{Name: "x.pcap", Capture: recorded(t, 50)}, Replay{Timing: 2}
-		e := started(t, tx, rx, cfg, Limit{})
-		got := c.read(150)
-		delay := workerDelay(t, e)
-		if len(got) != 150 {
-			t.Fatalf("%d frames, want 150", len(got))
+	w := &worker{shared: &shared{}, batch: maxBatch}
+	w.cur = &plan{timing: 2, end: 1e12, source: &source{capture: newCursor(recorded(t, 50), 1518)}}
+	k := w.cur.source.capture
+	sent := 0
+	look := func(now int64, want int, next int64) {
+		t.Helper()
+		n, until := w.wantTimed(now)
+		if n != want || n == 0 && until != next {
+			t.Fatalf("at %d ns: %d frames, look again at %d, want %d and %d", now, n, until, want, next)
 		}
-		return delay, func() {
-			late := 0
-			for i, f := range got {
-				if off := f.at - got[0].at - int64(i)*1e6; off < -500e3 || off > int64(500*time.Microsecond+delay) {
-					late++
-				}
-			}
-			if late > 15 {
-				t.Errorf("%d of 150 frames came more than half a millisecond off their time", late)
-			}
+		for range n {
+			k.at++
+			k.pass()
 		}
-	})
+		sent += n
+		w.done += uint64(n)
+		if w.tally.asked != uint64(sent) {
+			t.Fatalf("at %d ns: asked %d, sent %d", now, w.tally.asked, sent)
+		}
+	}
+	const t0 = 7e6
+	look(t0, 1, 0)
+	look(t0, 0, t0+1e6)
+	look(t0+999_999, 0, t0+1e6)
+	look(t0+3e6, 3, 0) // what came due meanwhile
+	for i := int64(4); i < 50; i++ {
+		look(t0+i*1e6, 1, 0)
+	}
+	look(t0+50e6, 1, 0) // the next round joins on with the mean gap
+	look(t0+51e6-1, 0, t0+51e6)
+	look(t0+101e6, 51, 0) // late, and within what is worked off
+	look(t0+500e6, 1, 0)  // very late: it goes on from here, and leaves nothing out
+	look(t0+500e6, 0, t0+501e6)
+	w.cur.timing = 0.5 // another speed, from the next frame on
+	look(t0+501e6, 1, 0)
+	look(t0+501e6, 0, t0+505e6)
+	look(1e12, 0, 1e12)
+	if !w.ended {
+		t.Error("it did not end with the run")
+	}
 }
 
 // Frames that the device does not take are passed over, and counted.

@@ -23,6 +23,9 @@ type Range struct {
 	PerFlow        bool // each flow keeps its own value, instead of one for each frame
 }
 
+// ephemeral is the first port that is nobody's (RFC 6335).
+const ephemeral = 49152
+
 // MaxFlows bounds Flows, so that a source port and a lower half of an IPv4 address can hold them.
 const MaxFlows = 65_000
 
@@ -94,7 +97,11 @@ func (s Spec) fields() []Field {
 			v.SrcIP = flowRange(Low(s.SrcIP), s.Flows, Low(s.SrcIP)|0xffff)
 		}
 		if !v.SrcPort.On && s.Proto.Ports() {
-			v.SrcPort = flowRange(uint64(s.SrcPort), s.Flows, 65535)
+			first := uint64(s.SrcPort)
+			if first < 1024 {
+				first = ephemeral // the ports below mean something, also to those who take the frames apart
+			}
+			v.SrcPort = flowRange(first, s.Flows, 65535)
 		}
 	}
 	var out []Field

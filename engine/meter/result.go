@@ -14,6 +14,12 @@ import (
 // d is the part of total that was spent waiting for the schedule, c the rest. All is truncated, and bits are those of the frames without
 // FCS, as the classic counts. size is in bytes without FCS.
 func Result(total, waited time.Duration, packets uint64, size int, errors uint64) string {
+	return ResultOf(total, waited, packets, 1, uint64(max(0, size)), errors)
+}
+
+// ResultOf is Result for frames that are not all of one size: frames of them had so many bytes. The size printed is their mean, rounded, and bits are
+// those of the bytes.
+func ResultOf(total, waited time.Duration, packets, frames, bytes, errors uint64) string {
 	total = max(0, total)
 	waited = min(max(0, waited), total)
 	t, d := total.Microseconds(), waited.Microseconds()
@@ -25,7 +31,10 @@ func Result(total, waited time.Duration, packets uint64, size int, errors uint64
 		pps.Mul(pps, big.NewInt(int64(time.Second)))
 		pps.Quo(pps, big.NewInt(int64(total)))
 	}
-	bps := new(big.Int).Mul(pps, big.NewInt(8*int64(max(0, size))))
+	frames = max(1, frames)
+	size := (bytes + frames/2) / frames
+	bps := new(big.Int).Mul(pps, new(big.Int).SetUint64(bytes))
+	bps.Mul(bps, big.NewInt(8)).Quo(bps, new(big.Int).SetUint64(frames))
 	mbps := new(big.Int).Quo(bps, big.NewInt(1e6))
 	return fmt.Sprintf("Result: OK: %d(c%d+d%d) usec, %d (%dbyte,0frags)\n  %dpps %dMb/sec (%dbps) errors: %d",
 		t, t-d, d, packets, size, pps, mbps, bps, errors)

@@ -60,3 +60,10 @@ func FuzzResult(f *testing.F) {
 		}
 	})
 }
+
+func TestResultOfAMix(t *testing.T) {
+	got := ResultOf(10*time.Second, 0, 1200, 12, 4294, 0) // seven frames of 60, four of 590, one of 1514
+	if want := "Result: OK: 10000000(c10000000+d0) usec, 1200 (358byte,0frags)\n  120pps 0Mb/sec (343520bps) errors: 0"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -27,7 +27,7 @@ var content = []Knob{
 		}),
 	{
 		Name: "flows", Group: Headers, Numeric: true,
-		Help:    "flows that the frames are spread over, in turn: source port and source IP count up, which is what RSS and qdiscs hash",
+		Help:    "flows that the frames are spread over, in turn: source IP and source port (from 49152, or src-port if that is 1024 or more) count up, which is what RSS and qdiscs hash",
 		Default: "1", Values: "1 to " + strconv.Itoa(frame.MaxFlows),
 		reason: func(b *Bench) string {
 			if b.Config.Frame.Hex != "" {

@@ -2,7 +2,6 @@ package control
 
 import (
 	"fmt"
-	"math"
 	"net/netip"
 	"strings"
 
@@ -19,9 +18,6 @@ func (r *Run) sent(a, b look) frame.Lengths {
 	}
 	return r.eng.Config().Lengths(r.engDev)
 }
-
-// meanSize is the mean size of the frames since the statistics began, in whole bytes without FCS. The caller holds mu.
-func (r *Run) meanSize(now look) int { return int(math.Round(r.sent(r.base, now).Size())) }
 
 // destination says where the frames go: "02:00:00:00:00:fe 198.18.0.2:9".
 func destination(cfg engine.Config) string {

@@ -53,6 +53,7 @@ func (r *Run) Result() Summary {
 	now := r.take(r.o.Interval)
 	r.hear()
 	l, arrivals := r.ladder(r.base, now)
+	sent := r.sent(r.base, now)
 	s := Summary{
 		Elapsed: r.elapsed(now, r.counted), Waited: (now.engine.Waited - r.base.engine.Waited) / time.Duration(r.eng.Config().Queues),
 		TxPackets: l.Taken, TxSource: fromEngine, RxPackets: l.Arrived,
@@ -70,6 +71,6 @@ func (r *Run) Result() Summary {
 	if n := len(s.Epochs); n > 0 && s.Epochs[n-1].Timed > 1 {
 		s.StdDevNS = s.Epochs[n-1].StdDevNS
 	}
-	s.Result = meter.Result(s.Elapsed, s.Waited, s.TxPackets, r.meanSize(now), s.Errors)
+	s.Result = meter.ResultOf(s.Elapsed, s.Waited, s.TxPackets, sent.Frames, sent.Bytes, s.Errors)
 	return s
 }
