@@ -118,6 +118,9 @@ func (m *model) facts() []fact {
 	v, th := m.view, m.theme
 	tx := v.Fast.TX
 	asked, askedUnit := "max", "asked"
+	if pace := knobValue(v, "timing"); v.Target == nil && pace != "" && pace != "rate" && knobValue(v, "file") != "none" {
+		asked, askedUnit = pace, "capture's pace"
+	}
 	ofAsked := unknown
 	if v.Target != nil {
 		asked, askedUnit = ppsText(*v.Target), "pps asked"

@@ -87,7 +87,7 @@ var stream = []Knob{
 			if b.Device.Speed == 0 {
 				return sizeDetail(b)
 			}
-			most, _ := b.Config.Frame.Lengths().MaxPPS(b.Device.Speed).Float64()
+			most, _ := b.Config.Lengths(b.Device).MaxPPS(b.Device.Speed).Float64()
 			return sizeDetail(b) + ", at most " + thousands(most) + " pps"
 		},
 	},
@@ -129,13 +129,13 @@ func mixNames() (names []string) {
 	return names
 }
 
-// sizeDetail is the size, or the mean of the sizes, as the three numbers that people mean by it.
+// sizeDetail is the size, or the mean of the sizes of all that is sent, as the three numbers that people mean by it.
 func sizeDetail(b *Bench) string {
-	f := b.Config.Frame
-	if f.Sizes == nil {
-		return sizes(f.Size)
+	c := b.Config
+	if c.Frame.Sizes == nil && len(c.Streams) == 0 && c.Load == nil {
+		return sizes(c.Frame.Size)
 	}
-	l := f.Lengths()
+	l := c.Lengths(b.Device)
 	fcs := float64(l.L) / float64(l.Frames)
 	return fmt.Sprintf("mean %.1f B (%.1f with FCS, %.1f on the wire)", l.Size(), fcs, fcs+frame.Preamble+frame.Gap)
 }

@@ -24,9 +24,9 @@ func destination(cfg engine.Config) string {
 	f := cfg.Frame
 	switch {
 	case cfg.Load != nil:
-		return "as " + cfg.Load.Name + " says"
+		return "where " + cfg.Load.Name + " says"
 	case f.Hex != "":
-		return "as hex says"
+		return "where hex says"
 	case !f.Proto.Ports():
 		return fmt.Sprintf("%s %s %s", f.DstMAC, f.Proto, f.DstIP)
 	}
