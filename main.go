@@ -46,7 +46,7 @@ const (
 
 // Bounds of waiting for the run while everything is put back, which happens in any case.
 const (
-	inOrder = 4 * time.Second // the engine drains for two seconds at most
+	inOrder = 15 * time.Second // the engine drains for two at most; a NIC may take its link down for each setting that is put back
 	atOnce  = 200 * time.Millisecond
 )
 
