@@ -144,7 +144,7 @@ func TestUsage(t *testing.T) {
 			{"--format json", 2, "are for `wirespeed run`"},
 			{"--script -", 2, "are for `wirespeed run`"},
 			{"check --rate max", 2, `--rate is not for check`},
-			{"sweep --knob size --from 60 --to 128", 2, `not in this version`},
+			{"sweep --knob sizes --from 60 --to 128", 2, `did you mean size\?`},
 			{"restore --rate max", 2, `--rate is not for restore`},
 			{"", 2, "use `wirespeed run`"},
 			{"nosuchdev", 2, "use `wirespeed run`"}, // no terminal here
@@ -166,7 +166,7 @@ func TestHelp(t *testing.T) {
 	u := user{home: t.TempDir()}
 	for _, args := range []string{"--help", "-h", "run --help"} {
 		got := u.run(t, strings.Fields(args)...)
-		if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "--rate") || !strings.Contains(got.stdout, "Not in this version yet: sweep") {
+		if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, "--rate") || !strings.Contains(got.stdout, "wirespeed sweep [DEV]") {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
