@@ -596,13 +596,12 @@ func (c commandLine) sinkOptions() (o control.FarEndOptions, err error) {
 	o = control.FarEndOptions{
 		Device: c.run.Device, Verify: true, IKnow: c.run.IKnow, Interval: c.run.Interval, Duration: c.run.Limit.Duration, Listen: c.listen,
 	}
-	if c.xdp {
-		o.Sink.XDP, o.Verify = true, false
-	}
+	o.Sink.XDP = c.xdp
+	chosen := false
 	for _, s := range c.run.Settings {
 		switch {
 		case s.Knob == "receiver" && (s.Value == "verify" || s.Value == "count"):
-			o.Verify = s.Value == "verify"
+			o.Verify, chosen = s.Value == "verify", true
 		case s.Knob == "receiver":
 			return o, usage("receiver %q: a sink has verify and count", s.Value)
 		default: // sink
@@ -610,6 +609,9 @@ func (c commandLine) sinkOptions() (o control.FarEndOptions, err error) {
 				return o, err
 			}
 		}
+	}
+	if o.Sink.XDP && o.Sink.Every == 0 && !chosen {
+		o.Verify = false // nothing comes up that could be looked at
 	}
 	switch {
 	case o.Device == "":

@@ -71,6 +71,7 @@ func (m *model) full(w, h int) []string {
 
 	var foot []string
 	if p.ladder > 0 {
+		p.queues = max(p.queues, len(rungs(m.view.Ladder)))
 		left := w - ladderWidth
 		table := append([]string{rule(m.theme, left, "queues", m.view.Placement)}, m.queueRows(left, p.queues)...)
 		words, rest := m.gapRows(left, p.queues+1-len(table))

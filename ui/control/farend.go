@@ -76,6 +76,7 @@ type FarView struct {
 	Arrived  *uint64 // of ours
 	Source   string  // who counted them: receiver or xdp
 	Verified *receive.Snapshot
+	Every    uint32 // of Verified: one in so many frames; 1 all
 	Sink     *SinkView
 	Listen   string // "" where nobody may ask
 	Visits   far.Visits
@@ -94,6 +95,9 @@ func farError(err error) error {
 func NewFarEnd(o FarEndOptions) (_ *FarEnd, err error) {
 	if o.Interval <= 0 {
 		o.Interval = time.Second
+	}
+	if o.Verify && o.Sink.XDP && o.Sink.Every == 0 {
+		return nil, usage("receiver verify: the sink drops all frames before they are seen: let some up with --sink xdp/100, or use --receiver count")
 	}
 	f := &FarEnd{o: o, session: rand.Uint64(), epoch: 1}
 	defer func() {
@@ -146,7 +150,7 @@ func (f *FarEnd) openReceiver(index int, filter []bpf.RawInstruction) (err error
 		return err
 	}
 	f.verify, err = receive.Open(receive.Options{
-		Device: index, Filter: filter, Readers: len(cpus), CPUs: cpus, BySource: true, Spawn: engine.Spawn,
+		Device: index, Filter: filter, Readers: len(cpus), CPUs: cpus, BySource: true, Spawn: engine.Spawn, Every: f.o.Sink.Every,
 		Why: "sender and receiver share no clock",
 	})
 	return err
@@ -183,8 +187,8 @@ func (f *FarEnd) Notes() []string {
 		if mode, why := f.sink.Mode(); mode != xdp.Native {
 			notes = append(notes, fmt.Sprintf("sink xdp on %s: generic mode, after the driver, which saves less: %s", f.o.Device, why))
 		}
-		if f.o.Verify {
-			notes = append(notes, "what the sink drops no receiver sees: loss and order of those frames are not known")
+		if n := f.o.Sink.Every; f.o.Verify && n > 1 {
+			notes = append(notes, fmt.Sprintf("verified is one of %d frames, by its number: the sink drops the others", n))
 		}
 	}
 	if f.server != nil {
@@ -274,7 +278,7 @@ func (f *FarEnd) view(now farLook) *FarView {
 			s.RX.Avg, s.RX.VarNS, s.TX.Avg = f.line.AvgRX, f.line.VarRX, f.line.AvgTX
 		}
 	}
-	v := &FarView{Sample: s, Line: f.line, Source: "receiver", Verified: now.verified, Sink: now.sink, Listen: f.Listening()}
+	v := &FarView{Sample: s, Line: f.line, Source: "receiver", Verified: now.verified, Every: max(1, f.o.Sink.Every), Sink: now.sink, Listen: f.Listening()}
 	if now.sink != nil {
 		v.Source = "xdp"
 	}
@@ -307,9 +311,12 @@ func (f *FarEnd) gaps(now farLook) []string {
 		}
 	}
 	if s := now.verified; s != nil {
-		if now.sink == nil {
+		if f.o.Sink.Every <= 1 {
 			say(s.NotSeen, "not seen by us: receiver limited, they arrived and are not lost")
 			say(s.Lost(), "lost on the way")
+		} else {
+			say(s.NotSeen, "not seen by us: receiver limited, they arrived and are not lost")
+			say(s.Lost(), "lost on the way, of one in %d", f.o.Sink.Every)
 		}
 		say(s.Duplicates, "came twice")
 		say(s.Reordered, "out of order, the largest extent %d", s.ExtentMax)
@@ -334,7 +341,7 @@ func (f *FarEnd) report() far.Report {
 	if now.arrived.OK {
 		r.Arrived = &now.arrived.Count
 	}
-	if s := now.verified; s != nil && now.sink == nil {
+	if s := now.verified; s != nil && f.o.Sink.Every <= 1 { // a part of the frames is not all of them
 		lost := s.Lost()
 		r.Verified, r.Lost, r.Duplicates, r.Reordered, r.Corrupt, r.Unseen = &s.Right, &lost, &s.Duplicates, &s.Reordered, &s.Corrupt, &s.NotSeen
 	}

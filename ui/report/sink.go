@@ -60,8 +60,9 @@ type (
 
 	// verdictJSON is the account of a verifying receiver.
 	verdictJSON struct {
+		Every      uint32  `json:"every"` // all of it is of one in so many frames, 1 is all
 		Verified   uint64  `json:"verified"`
-		Lost       *uint64 `json:"lost"` // null where a sink drops frames before they are seen
+		Lost       uint64  `json:"lost"`
 		Duplicates uint64  `json:"duplicates"`
 		Reordered  uint64  `json:"reordered"`
 		Extent     uint64  `json:"extent"` // the largest
@@ -228,8 +229,12 @@ func endResult(v *control.FarView) string {
 		arrived = fmt.Sprint(*v.Arrived)
 	}
 	text := fmt.Sprintf("Sink: OK: %d usec, %s frames arrived", v.Sample.Elapsed.Microseconds(), arrived)
-	if j := newVerdict(v.Verified, v.Sink); j != nil && j.Lost != nil {
-		text += fmt.Sprintf(", %d verified, %d lost, %d twice, %d out of order, %d corrupt", j.Verified, *j.Lost, j.Duplicates, j.Reordered, j.Corrupt)
+	if j := newVerdict(v.Verified, v.Every); j != nil {
+		of := ""
+		if j.Every > 1 {
+			of = fmt.Sprintf(" (of one in %d)", j.Every)
+		}
+		text += fmt.Sprintf(", %d verified%s, %d lost, %d twice, %d out of order, %d corrupt", j.Verified, of, j.Lost, j.Duplicates, j.Reordered, j.Corrupt)
 	}
 	for _, g := range v.Gaps {
 		text += "\n  " + g
@@ -252,7 +257,7 @@ func newEnd(v *control.FarView) endJSON {
 			Dev: s.RxDev, PPS: known(s.RX.PPS, s.RX.OK), AvgPPS: known(s.RX.Avg, in), NS: s.RX.NS, VarNS: known(s.RX.VarNS, in), Source: v.Source,
 		},
 		Ladder:   endSteps{Received: v.Received, Dropped: v.Dropped, Arrived: v.Arrived, Gaps: gaps},
-		Receiver: newVerdict(v.Verified, v.Sink), Sink: newSink(v.Sink),
+		Receiver: newVerdict(v.Verified, v.Every), Sink: newSink(v.Sink),
 	}
 	if in {
 		o.Epoch, o.N = &s.Epoch, &s.N
@@ -263,16 +268,12 @@ func newEnd(v *control.FarView) endJSON {
 	return o
 }
 
-func newVerdict(s *receive.Snapshot, behind *control.SinkView) *verdictJSON {
+func newVerdict(s *receive.Snapshot, every uint32) *verdictJSON {
 	if s == nil {
 		return nil
 	}
 	v := &verdictJSON{
-		Verified: s.Right, Duplicates: s.Duplicates, Reordered: s.Reordered, Extent: s.ExtentMax, Corrupt: s.Corrupt, NotSeen: s.NotSeen, Restarts: s.Restarts,
-	}
-	if behind == nil {
-		lost := s.Lost()
-		v.Lost = &lost
+		Every: every, Verified: s.Right, Lost: s.Lost(), Duplicates: s.Duplicates, Reordered: s.Reordered, Extent: s.ExtentMax, Corrupt: s.Corrupt, NotSeen: s.NotSeen, Restarts: s.Restarts,
 	}
 	if s.ForeignOK {
 		v.Foreign = &s.Foreign
