@@ -257,6 +257,9 @@ func show(ctx context.Context, run *control.Run, c commandLine) error {
 	case "run":
 		return report.Run(ctx, run, c.report)
 	case "sweep":
+		if c.forced {
+			say([]string{"burst is swept on path qdisc with slot segmented, unless --path or --slot say otherwise"})
+		}
 		return c.toOutput(func(o report.Options) error { return report.Sweep(ctx, run, c.sweep, o) })
 	case "throughput":
 		return c.toOutput(func(o report.Options) error { return report.Throughput(ctx, run, c.through, o) })
@@ -363,7 +366,7 @@ func (c *commandLine) checkSweep(fs *pflag.FlagSet) error {
 	if c.sweep.Knob == "burst" && !fs.Changed("path") && !fs.Changed("slot") {
 		// What a burst costs shows only where it reaches the driver as one.
 		c.run.Settings = slices.Concat([]knob.Setting{{Knob: "path", Value: "qdisc"}, {Knob: "slot", Value: "segmented"}}, c.run.Settings)
-		fmt.Fprintln(os.Stderr, "wirespeed: burst is swept on path qdisc with slot segmented, unless --path or --slot say otherwise")
+		c.forced = true
 	}
 	return c.sweep.Complete()
 }
@@ -512,6 +515,7 @@ type commandLine struct {
 	far     string
 	keyFile string
 	xdp     bool // of sink
+	forced  bool // path and slot are the sweep's choice
 }
 
 // parse reads the command line. Values of knobs are texts until there is a device to hold them against.

@@ -23,6 +23,7 @@ const (
 	DoSave    Verb = "save"
 	DoNIC     Verb = "nic"
 	DoSweep   Verb = "sweep"
+	DoKick    Verb = "kick"
 	DoDiff    Verb = "diff"
 	DoCheck   Verb = "check"
 	DoHelp    Verb = "help"
@@ -37,7 +38,7 @@ type Command struct {
 	Name    string        // of DoMark ("" takes the next letter), DoPreset, DoSave and DoNIC; of DoDiff, "" for the last two marks
 	Other   string        // of DoDiff
 	Replace bool          // of DoSave: put it in the place of an older preset of that name
-	Wait    time.Duration // of DoWait
+	Wait    time.Duration // of DoWait and DoKick
 	Sweep   Sweep         // of DoSweep
 	Line    string        // as it was written, comment and outer blanks left out
 }
@@ -58,6 +59,7 @@ func Usages() []Usage {
 		{DoMark, "mark [NAME]", "keep the present epoch by name; two marks give their difference in ns per packet"},
 		{DoDiff, "diff [A B]", "the difference of two marks or epochs in ns per packet, whether it is real, and which knobs differ"},
 		{DoSweep, "sweep KNOB FROM..TO [step S] [dwell TIME] [down or updown] [bisect]", "turn a knob through its values, and name where pps changes; sweep stop ends it"},
+		{DoKick, "kick [TIME]", "load from another CPU into the same queue for a moment: does the rate stay as it was?"},
 		{DoReset, "reset", "begin the statistics anew"},
 		{DoWait, "wait TIME", "let time pass before the next line of a script: 5s, 500ms, 1m30s"},
 		{DoPreset, "preset NAME", "turn the knobs of a preset and go through its steps"},
@@ -71,7 +73,6 @@ func Usages() []Usage {
 
 // elsewhere are words that an operator may well try, with what to do instead.
 var elsewhere = map[string]string{
-	"kick":     "kick is not built yet",
 	"stream":   "a stream has a name: stream[a] size 594; weight 4",
 	"dscp":     "dscp is a part of tos: tos is four times the DSCP, 184 for EF",
 	"pcap":     "a capture is a file: file lab.pcapng",
@@ -128,6 +129,8 @@ func ParseLine(line string) (Command, error) {
 		return parseSave(c, args)
 	case DoSweep:
 		return parseSweep(c, args)
+	case DoKick:
+		return parseKick(c, args)
 	case DoDiff:
 		return parseDiff(c, args)
 	case DoNIC:

@@ -116,6 +116,29 @@ func parseTime(what, text string) (time.Duration, error) {
 	return d, nil
 }
 
+// Bounds of a kick.
+const (
+	defaultKick = 500 * time.Millisecond
+	leastKick   = 50 * time.Millisecond
+	maxKick     = time.Minute
+)
+
+// parseKick reads the time after kick.
+func parseKick(c Command, args []string) (Command, error) {
+	c.Wait = defaultKick
+	if len(args) > 0 {
+		d, err := parseTime("kick", args[0])
+		switch {
+		case err != nil:
+			return Command{}, err
+		case d < leastKick || d > maxKick:
+			return Command{}, usage("kick %s: %s to %s", args[0], leastKick, maxKick)
+		}
+		c.Wait = d
+	}
+	return c, only(c, args, 1)
+}
+
 // parseDiff reads the two names after diff: two words, or names with blanks and a comma between them.
 func parseDiff(c Command, args []string) (Command, error) {
 	a, b, comma := strings.Cut(strings.Join(args, " "), ",")

@@ -28,6 +28,8 @@ func (r *Run) Do(line string) (said string, err error) {
 		return "", usage("wait is for scripts: there is nothing that comes after")
 	case knob.DoSweep:
 		return r.startSweep(c.Sweep)
+	case knob.DoKick:
+		return r.startKick(c.Wait)
 	}
 	return r.carryOut(r.life, c)
 }
@@ -51,6 +53,12 @@ func (r *Run) carryOut(ctx context.Context, c knob.Command) (string, error) {
 		return r.turn(c.Knob, c.Value)
 	case knob.DoMark:
 		return r.Mark(c.Name)
+	case knob.DoKick:
+		_, err := r.Kick(ctx, c.Wait)
+		if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+			err = nil
+		}
+		return "", err
 	case knob.DoDiff:
 		c, err := r.Compare(c.Name, c.Other)
 		if err != nil {

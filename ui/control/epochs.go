@@ -61,6 +61,30 @@ func (e *epochs) close() {
 	e.past = append(e.past, p)
 }
 
+// take gives a number to an epoch that is made apart from the present one. The caller inserts it, or forgets it.
+func (e *epochs) take() int {
+	e.number++
+	return e.number
+}
+
+// insert keeps an epoch that was made apart, as a mark too.
+func (e *epochs) insert(p meter.Epoch, around circumstance) {
+	if p.N == 0 {
+		return
+	}
+	if e.around == nil {
+		e.around = map[int]circumstance{}
+	}
+	e.around[p.Number] = around
+	plain := p
+	plain.Mark = ""
+	if len(e.past) == keepEpochs {
+		e.past = slices.Clone(e.past[1:])
+	}
+	e.past = append(e.past, plain)
+	e.keep(p)
+}
+
 // restart forgets all epochs but the marks and begins anew, with the number after last.
 func (e *epochs) restart(label string, last int) {
 	*e = epochs{number: last, marks: e.marks, diff: e.diff, markedIn: e.markedIn}
@@ -112,6 +136,13 @@ func (e *epochs) mark(name string) meter.Epoch {
 		name = e.letter()
 	}
 	p.Mark = name
+	e.keep(p)
+	return p
+}
+
+// keep makes a mark of an epoch that has a name for it.
+func (e *epochs) keep(p meter.Epoch) {
+	name := p.Mark
 	marks := slices.DeleteFunc(slices.Clone(e.marks), func(m meter.Epoch) bool { return m.Mark == name })
 	e.marks = append(marks, p)
 	e.keepAround(p)
@@ -119,7 +150,6 @@ func (e *epochs) mark(name string) meter.Epoch {
 		d := e.compare(e.marks[n-2], e.marks[n-1])
 		e.diff = &d
 	}
-	return p
 }
 
 // letter is the first of A to Z that no mark has, then AA and so on.

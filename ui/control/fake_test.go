@@ -35,6 +35,11 @@ type world struct {
 	cost func(c engine.Config, asked float64) float64 // pps that leave of those asked (0: max); nil: all, or the world's own
 	tail func(c engine.Config) uint64                 // frames that wait in the qdisc; nil: none
 
+	helperErr error
+	oneCPU    bool
+	helping   bool    // a helper sends, too
+	helped    float64 // its frames
+
 	ifb    bool // the device counts nothing as transmitted
 	coarse time.Duration
 	shown  uint64 // by a coarse device
@@ -112,6 +117,10 @@ func (w *world) step() {
 	pps := w.rate()
 	w.ring += pps * d
 	w.taken += pps * d
+	if w.helping {
+		w.helped += helperPPS * d
+		w.device += helperPPS * d
+	}
 	if w.carrier {
 		w.device += pps * d
 		w.arrived += pps * d
@@ -491,11 +500,19 @@ func (w *world) parts() parts {
 			return fakeGuard{fakeDevice{w}}, nil, nil
 		},
 		engine: func(dev engine.Device, _ *engine.Device, cfg engine.Config) (sender, error) {
+			if w.dev.Name != "" {
+				return fakeHelper{fakeEngine{w}, cfg}, w.helperErr
+			}
 			w.dev, w.cfg = dev, cfg
 			return fakeEngine{w}, nil
 		},
-		sinkable:    func() error { return errors.New("no sink in this world") },
-		cpus:        func() ([]int, error) { return []int{0, 1, 2, 3}, nil },
+		sinkable: func() error { return errors.New("no sink in this world") },
+		cpus: func() ([]int, error) {
+			if w.oneCPU {
+				return []int{0}, nil
+			}
+			return []int{0, 1, 2, 3}, nil
+		},
 		threadTime:  func(int) (time.Duration, error) { return 0, errors.New("none") },
 		processTime: func() (time.Duration, error) { return 0, errors.New("none") },
 		check:       func(string) ([]check.Finding, error) { return w.findings, nil },

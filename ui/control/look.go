@@ -35,7 +35,7 @@ func (r *Run) take(interval time.Duration) look {
 	}
 	var ok bool
 	l.dev, ok = readCounters(r.dev, interval)
-	l.tx = r.reading(l.dev, l.dev.TxPackets, ok)
+	l.tx = r.reading(l.dev, since(min(r.helpersCount(), l.dev.TxPackets), l.dev.TxPackets), ok)
 	switch {
 	case r.o.Lab:
 		l.rx = l.engine.Arrived

@@ -121,6 +121,10 @@ type Run struct {
 	apart     string // what goes on whose samples belong to no epoch: a sweep, a kick; "" nothing
 	sweep     *Sweep // the one under way or the last one
 	endSweep  func() // nil where none is under way
+	helper    sender // of the kick under way, nil without one
+	helped    uint64 // frames of helpers that are gone
+	kicks     int
+	kickList  []Kick
 }
 
 // spawn starts a goroutine that Close waits for.

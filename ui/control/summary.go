@@ -27,6 +27,8 @@ type Summary struct {
 	Epochs        []meter.Epoch
 	Marks         []meter.Epoch
 	Diff          *Comparison
+	Kicks         []Kick
+	Sweep         *Sweep // the last one, nil without one
 	Result        string // two lines, "\n" between
 	Err           error  // why it failed
 }
@@ -36,6 +38,9 @@ func (s Summary) Kept() []string {
 	var lines []string
 	for _, e := range s.Marks {
 		lines = append(lines, fmt.Sprintf("%s: %s, %s pps, %s ns/packet over %d samples", e.Mark, e.Label, meter.Number(e.PPS, 0), meter.Number(e.MeanNS, 3), e.N))
+	}
+	for _, k := range s.Kicks {
+		lines = append(lines, k.Text)
 	}
 	if s.Diff != nil {
 		lines = append(lines, s.Diff.String())
@@ -60,7 +65,7 @@ func (r *Run) Result() Summary {
 		Ladder: l, Arrivals: arrivals, Far: r.farSide(now.at), Missed: since(r.base.engine.Missed, now.engine.Missed), LostNoCarrier: r.loss.known(),
 		Errors: since(r.base.engine.Errors, now.engine.Errors),
 		Epochs: r.epochs.all(), Marks: slices.Clone(r.epochs.marks), Diff: r.epochs.diff,
-		StdDevNS: math.NaN(), Err: r.failure,
+		Kicks: slices.Clone(r.kickList), Sweep: r.sweep, StdDevNS: math.NaN(), Err: r.failure,
 	}
 	if l.Device != nil && !r.gauge.coarse {
 		s.TxPackets, s.TxSource = *l.Device, fromDevice

@@ -112,7 +112,7 @@ func (r *Run) sampleLine(now look) {
 	s := r.sample(r.line, now)
 	if s.Valid && !r.line.mixed && r.apart == "" && r.belongs(r.line.from, now) {
 		r.epochs.add(&s)
-		r.note(s, "")
+		r.note(s, r.regimeWord())
 	}
 	r.last, r.fresh = s, true
 	r.hearing.turnLine()
@@ -164,6 +164,7 @@ func (r *Run) view(now look) *View {
 		History:       slices.Clip(r.history),
 		Overhead:      r.over.share,
 		Sweep:         r.sweep,
+		Kicks:         slices.Clip(r.kickList),
 		Quit:          r.quit,
 	}
 	v.Ladder, v.Arrivals = r.ladder(r.base, now)

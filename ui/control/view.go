@@ -43,6 +43,7 @@ type View struct {
 	Log           []Event // newest last, bounded
 	History       []Point // for the charts, oldest first, bounded
 	Quit          bool    // a line of a script said so
+	Kicks         []Kick  // oldest first
 	Sweep         *Sweep  // under way, or the last one; nil before the first
 	Overhead      float64 // CPU share of the process apart from its workers, -1 unknown
 }

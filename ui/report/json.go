@@ -160,6 +160,9 @@ type (
 		Diff          *diffJSON     `json:"diff"`
 		Error         *string       `json:"error"`
 		Result        string        `json:"result"`
+
+		Kicks []kickJSON   `json:"kicks"`
+		Sweep *sweepObject `json:"sweep"` // the last one, null without one
 	}
 
 	epochJSON struct {
@@ -335,6 +338,11 @@ func newSummary(s control.Summary, at time.Time) summaryJSON {
 		Ladder: newLadder(s.Ladder), Receiver: newReceiver(s.Arrivals), Latency: newWhole(s.Arrivals), Far: newFar(s.Far), Missed: s.Missed, LostNoCarrier: s.LostNoCarrier, AvgPPS: s.AvgPPS,
 		StdDevNS: known(s.StdDevNS, true), Errors: s.Errors, Epochs: newEpochs(s.Epochs), Marks: newEpochs(s.Marks), Result: s.Result,
 	}
+	o.Kicks = newKicks(s.Kicks)
+	if s.Sweep != nil {
+		sweep := newSweep(s.Sweep, at)
+		o.Sweep = &sweep
+	}
 	if s.Diff != nil {
 		o.Diff = newDiff(*s.Diff)
 	}
@@ -359,12 +367,16 @@ func newDiff(d control.Comparison) *diffJSON {
 func newEpochs(list []meter.Epoch) []epochJSON {
 	out := make([]epochJSON, len(list))
 	for i, e := range list {
-		out[i] = epochJSON{
-			Epoch: e.Number, Label: e.Label, Mark: word(e.Mark), N: e.N, AvgPPS: e.PPS, MeanNS: known(e.MeanNS, e.Timed > 0),
-			StdDevNS: known(e.StdDevNS, e.Timed > 1), MinNS: known(e.MinNS, e.Timed > 0), MaxNS: known(e.MaxNS, e.Timed > 0),
-		}
+		out[i] = newEpoch(e)
 	}
 	return out
+}
+
+func newEpoch(e meter.Epoch) epochJSON {
+	return epochJSON{
+		Epoch: e.Number, Label: e.Label, Mark: word(e.Mark), N: e.N, AvgPPS: e.PPS, MeanNS: known(e.MeanNS, e.Timed > 0),
+		StdDevNS: known(e.StdDevNS, e.Timed > 1), MinNS: known(e.MinNS, e.Timed > 0), MaxNS: known(e.MaxNS, e.Timed > 0),
+	}
 }
 
 // stamp prints a time as JSON has it, in UTC with milliseconds.
