@@ -76,7 +76,7 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("%s in the lab: %v", p.Name, err)
 		}
 	}
-	want := []string{"burst", "bypass-vs-qdisc", "live-rate", "paced-bursts", "tiny-to-big", "udp60"}
+	want := []string{"burst", "bypass-vs-qdisc", "live-rate", "paced-bursts", "tiny-to-big", "tipping-point", "udp60"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("embedded presets (-want +got):\n%s", diff)
 	}

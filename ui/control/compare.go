@@ -35,10 +35,18 @@ func (c Comparison) String() string {
 	case c.KnobsKnown:
 		said += ": all knobs alike"
 	}
-	if c.RegimeA != "" || c.RegimeB != "" {
-		said += fmt.Sprintf("; regime %s -> %s", orUnknown(c.RegimeA), orUnknown(c.RegimeB))
+	return said + c.regimes()
+}
+
+// regimes says which ruled: one word where both are alike, nothing where none is known.
+func (c Comparison) regimes() string {
+	switch {
+	case c.RegimeA == "" && c.RegimeB == "":
+		return ""
+	case c.RegimeA == c.RegimeB:
+		return "; regime " + c.RegimeA
 	}
-	return said
+	return fmt.Sprintf("; regime %s -> %s", orUnknown(c.RegimeA), orUnknown(c.RegimeB))
 }
 
 func orUnknown(s string) string {

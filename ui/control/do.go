@@ -55,6 +55,10 @@ func (r *Run) carryOut(ctx context.Context, c knob.Command) (string, error) {
 		return r.Mark(c.Name)
 	case knob.DoKick:
 		_, err := r.Kick(ctx, c.Wait)
+		if errors.Is(err, knob.ErrUsage) { // an experiment goes on without it where it cannot be
+			r.log.add("", err.Error())
+			err = nil
+		}
 		if errors.Is(err, context.Canceled) && ctx.Err() == nil {
 			err = nil
 		}

@@ -84,6 +84,7 @@ func (r *Run) dwell(ctx context.Context, d time.Duration) (p SweepPoint, err err
 	r.mu.Lock()
 	whole := r.sample(window{from: first}, w.from)
 	p.Asked = target(r.eng.Config(), r.engDev)
+	p.Regime = r.regimeOf(first, w.from, whole.TX.Percent)
 	r.mu.Unlock()
 	p.Measured, p.Samples = whole.Interval, len(times)
 	p.OK, p.PPS, p.NS, p.Percent = whole.Valid, whole.TX.PPS, whole.TX.NS, whole.TX.Percent

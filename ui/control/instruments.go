@@ -315,15 +315,35 @@ func (r *Run) instrumentsOf(prev, now look) *Instruments {
 	f := frameSetting{bytes: float64(cfg.Frame.Size), segmented: r.rows.slots() == "segmented"}
 	out := r.inst.figures(now.at, r.epochs.turned, f)
 	out.InKernel = now.engine.InKernel
-	s := meter.Signs{
-		Sending: now.engine.State == engine.Running,
-		Bypass:  cfg.Path == engine.Bypass, Looks: out.looks, FrameBytes: f.bytes,
-	}
+	s := r.signs(&out, f, prev, now)
 	if r.engDev.Speed > 0 && r.last.Valid && r.last.TX.Percent != nil {
 		s.Percent, s.Link = r.last.TX.Percent, speedWords(r.engDev.Speed)
 		if !r.steady() { // the last whole sample is of before the change
 			s.Percent = r.instant.TX.Percent
 		}
+	}
+	out.rule(s)
+	after := ""
+	if r.epochs.turn && now.at.Sub(r.epochs.turned) < 3*time.Second {
+		after = r.epochs.label
+	}
+	out.Since, out.Changes = r.inst.settle(now.at, out.Regime, out.RegimeWhy, after)
+	return &out
+}
+
+// rule decides on the regime.
+func (i *Instruments) rule(s meter.Signs) {
+	i.Regime, i.RegimeWhy = meter.RegimeOf(s)
+	if s.Queue == "" && !s.Bypass && s.Sending && !noQueue(*i) {
+		i.Regime, i.RegimeWhy = meter.RegimeUnknown, i.Why
+	}
+}
+
+// signs are what the regime is read from between two looks, but for the share of the link. The caller holds mu.
+func (r *Run) signs(out *Instruments, f frameSetting, prev, now look) meter.Signs {
+	s := meter.Signs{
+		Sending: now.engine.State == engine.Running,
+		Bypass:  r.eng.Config().Path == engine.Bypass, Looks: out.looks, FrameBytes: f.bytes,
 	}
 	if busiest := busiest(out.Qdiscs); busiest != nil {
 		s.Queue, s.Waiting, s.Backlog, s.OneQueue = busiest.Kind, busiest.Waiting, busiest.Mean, busiest.oneQueue
@@ -341,16 +361,7 @@ func (r *Run) instrumentsOf(prev, now look) *Instruments {
 			s.NotTaken += float64(w.Retries-p.Retries) / since
 		}
 	}
-	out.Regime, out.RegimeWhy = meter.RegimeOf(s)
-	if s.Queue == "" && !s.Bypass && s.Sending && !noQueue(out) {
-		out.Regime, out.RegimeWhy = meter.RegimeUnknown, out.Why
-	}
-	after := ""
-	if r.epochs.turn && now.at.Sub(r.epochs.turned) < 3*time.Second {
-		after = r.epochs.label
-	}
-	out.Since, out.Changes = r.inst.settle(now.at, out.Regime, out.RegimeWhy, after)
-	return &out
+	return s
 }
 
 // steady says whether the last whole sample is of the present epoch. The caller holds mu.

@@ -227,7 +227,8 @@ func (k *kicker) epoch(d time.Duration, name string) (meter.Epoch, error) {
 		label = fmt.Sprintf("kick %d", k.kick.Number)
 	}
 	b := meter.NewEpoch(r.epochs.take(), label)
-	w := window{from: r.take(kickLook)}
+	first := r.take(kickLook)
+	w := window{from: first}
 	around := circumstance{knobs: knobsOf(r.bench()), regimes: map[string]int{}}
 	turned := r.turns != k.turns
 	r.mu.Unlock()
@@ -245,9 +246,6 @@ func (k *kicker) epoch(d time.Duration, name string) (meter.Epoch, error) {
 		s := r.sample(w, now)
 		if s.Valid {
 			b.Add(s.TX.PPS, s.Interval.Seconds())
-			if word := r.regimeWord(); word != "" {
-				around.regimes[word]++
-			}
 		}
 		w.next(now)
 		r.mu.Unlock()
@@ -256,6 +254,9 @@ func (k *kicker) epoch(d time.Duration, name string) (meter.Epoch, error) {
 	e.Mark = label
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if word := r.regimeOf(first, w.from, r.sample(window{from: first}, w.from).TX.Percent); word != "" {
+		around.regimes[word]++
+	}
 	r.epochs.insert(e, around)
 	return e, nil
 }
@@ -286,10 +287,7 @@ func (k *kicker) judge() {
 		k.kick.Stayed = &stayed
 		text += fmt.Sprintf("the rate is as before, within %s ± %s ns", meter.Number(math.Abs(c.NS), 1), meter.Number(c.CI95, 1))
 	}
-	if c.RegimeA != "" || c.RegimeB != "" {
-		text += fmt.Sprintf("; regime %s -> %s", orUnknown(c.RegimeA), orUnknown(c.RegimeB))
-	}
-	k.kick.Text = text
+	k.kick.Text = text + c.regimes()
 }
 
 // helpersCount is what the kernel took of helpers, which the device counts with ours. The caller holds mu.

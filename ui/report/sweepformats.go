@@ -158,10 +158,10 @@ func cell(v reflect.Value) string {
 // sweepTable prints lines for people: a row per point, and what was found.
 type sweepTable struct{ out io.Writer }
 
-const tableRow = "%-6s %14s %14s %14s %12s %8s %10s %7s\n"
+const tableRow = "%-6s %14s %14s %14s %12s %8s %10s %7s %9s\n"
 
 func (w *sweepTable) begin(s *control.Sweep) error {
-	_, err := fmt.Fprintf(w.out, tableRow, "", s.Knob, "asked pps", "pps", "ns/packet", "+-", "backlog", "% wire")
+	_, err := fmt.Fprintf(w.out, tableRow, "", s.Knob, "asked pps", "pps", "ns/packet", "+-", "backlog", "% wire", "regime")
 	return err
 }
 
@@ -177,8 +177,15 @@ func (w *sweepTable) point(_ *control.Sweep, p control.SweepPoint) error {
 	if p.Waiting != nil && *p.Waiting > 0 && !p.Standing() {
 		backlog += "~" // comes and goes
 	}
-	_, err := fmt.Fprintf(w.out, tableRow, p.Leg, p.Text, asked, pps, figure(p.NS, 2), meter.Number(p.ErrNS, 2), backlog, figure(p.Percent, 1))
+	_, err := fmt.Fprintf(w.out, tableRow, p.Leg, p.Text, asked, pps, figure(p.NS, 2), meter.Number(p.ErrNS, 2), backlog, figure(p.Percent, 1), orDash(p.Regime))
 	return err
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return meter.Unknown
+	}
+	return s
 }
 
 // figure prints what may not be known.
