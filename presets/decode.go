@@ -29,6 +29,7 @@ func decode(where string, data []byte) (Preset, error) {
 	}
 	d := decoder{where: where, at: places(data)}
 	var p Preset
+	var streams []knob.Setting
 	for key, value := range doc {
 		switch key {
 		case "title":
@@ -39,10 +40,13 @@ func decode(where string, data []byte) (Preset, error) {
 			p.Knobs = d.knobs(value)
 		case "steps":
 			p.Steps = d.steps(value)
+		case "stream":
+			streams = d.streams(value)
 		default:
-			d.fail(key, "unknown key %q: use title, text, knobs and steps", key)
+			d.fail(key, "unknown key %q: use title, text, knobs, stream and steps", key)
 		}
 	}
+	p.Knobs = append(p.Knobs, streams...)
 	if len(d.errs) > 0 {
 		first := slices.MinFunc(d.errs, func(a, b found) int {
 			return cmp.Or(cmp.Compare(a.place.Line, b.place.Line), cmp.Compare(a.place.Column, b.place.Column), cmp.Compare(a.text, b.text))
@@ -186,14 +190,24 @@ func oneLine(err error) string {
 // places finds where the keys of a valid document stand: "title", "knobs.rate", and "steps.0" for the elements of a list.
 func places(data []byte) map[string]unstable.Position {
 	at := map[string]unstable.Position{}
+	elements := map[string]int{} // of arrays of tables
 	var p unstable.Parser
 	p.Reset(data)
 	var table []string
 	for p.NextExpression() {
 		n := p.Expression()
 		switch n.Kind {
-		case unstable.Table, unstable.ArrayTable:
+		case unstable.Table:
 			table = note(at, &p, nil, n.Key())
+		case unstable.ArrayTable: // each element has a place of its own
+			list := note(at, &p, nil, n.Key())
+			number := strconv.Itoa(elements[strings.Join(list, ".")])
+			elements[strings.Join(list, ".")]++
+			table = append(list, number)
+			key := n.Key()
+			for key.Next() {
+				at[strings.Join(table, ".")] = p.Shape(key.Node().Raw).Start
+			}
 		case unstable.KeyValue:
 			noteValue(at, &p, table, n)
 		}

@@ -265,7 +265,7 @@ func TestBrokenPresetsDoNotBreakTheList(t *testing.T) {
 	}
 	want := map[string]string{
 		"good":  "",
-		"bad":   dir + `/bad.toml:1:1: unknown key "rate": use title, text, knobs and steps`,
+		"bad":   dir + `/bad.toml:1:1: unknown key "rate": use title, text, knobs, stream and steps`,
 		"udp60": dir + "/udp60.toml: udp60 is the name of an embedded preset: rename the file, or give its path",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -135,11 +135,11 @@ func TestStreams(t *testing.T) {
 		t.Errorf("voice is %q", got)
 	}
 	s := b.Config.Streams
-	if len(s) != 2 || s[0].Weight != 9 || s[0].Frame.TOS != 184 || s[0].Frame.Size != 200 || s[1].Weight != 1 || s[1].Frame.DstPort != 9 {
+	if len(s) != 2 || s[1].Weight != 9 || s[1].Frame.TOS != 184 || s[1].Frame.Size != 200 || s[0].Weight != 1 || s[0].Frame.DstPort != 9 {
 		t.Fatalf("streams %+v", s)
 	}
 	set(t, b, "dst-ip", "10.0.0.1..10.0.0.9") // of all streams
-	if s := b.Config.Streams; !s[0].Frame.Vary.DstIP.On || !s[1].Frame.Vary.DstIP.On || s[0].Frame.DstPort != 5060 {
+	if s := b.Config.Streams; !s[0].Frame.Vary.DstIP.On || !s[1].Frame.Vary.DstIP.On || s[1].Frame.DstPort != 5060 {
 		t.Errorf("another address of all: %+v", s)
 	}
 	l := b.Config.Lengths(b.Device)
@@ -152,7 +152,7 @@ func TestStreams(t *testing.T) {
 			rows = append(rows, k.Name)
 		}
 	}
-	if d := cmp.Diff([]string{"stream[voice]", "stream[bulk]"}, rows); d != "" {
+	if d := cmp.Diff([]string{"stream[bulk]", "stream[voice]"}, rows); d != "" {
 		t.Errorf("rows (-want +got):\n%s", d)
 	}
 	kept := Settings(b)

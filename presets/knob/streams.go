@@ -53,10 +53,12 @@ func streamKnob(knobName string) (Knob, bool) {
 			if err != nil {
 				return err
 			}
-			if i < 0 {
-				i, list = len(list), append(list, engine.Stream{})
+			if i >= 0 {
+				list[i] = s
+			} else { // by name, so that what is saved is the same again
+				i, _ = slices.BinarySearchFunc(list, name, func(s engine.Stream, name string) int { return strings.Compare(s.Name, name) })
+				list = slices.Insert(list, i, s)
 			}
-			list[i] = s
 			b.Config.Streams = list
 			return nil
 		},
