@@ -51,6 +51,7 @@ func (m *model) actions() []action {
 		{k.Presets, m.openPresets},
 		{k.Instruments, m.open(&instrumentPane{})},
 		{k.Counters, m.open(&counterPane{})},
+		{k.Arrivals, m.open(&arrivalPane{})},
 		{k.Check, m.openCheck},
 		{k.Freeze, m.freeze},
 		{k.Chart, func() tea.Cmd {

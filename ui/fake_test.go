@@ -143,7 +143,7 @@ func (f *fakeRun) Tick() *control.View {
 	}
 	f.turned = ""
 	f.history = append(f.history, p)
-	fresh := f.ticks%4 == 0
+	fresh := f.ticks%4 == 0 // a whole second
 	if fresh {
 		f.second(pps)
 	}

@@ -5,8 +5,8 @@ import "github.com/charmbracelet/bubbles/key"
 // KeyMap is every key of the console. No other file names one.
 type KeyMap struct {
 	// On the main screen.
-	StartStop, Up, Down, Less, More, LessCoarse, MoreCoarse, Edit, Filter, Command key.Binding
-	Path, Mark, Reset, Pause, Presets, Counters, Check, Freeze, Chart, Help, Quit  key.Binding
+	StartStop, Up, Down, Less, More, LessCoarse, MoreCoarse, Edit, Filter, Command          key.Binding
+	Path, Mark, Reset, Pause, Presets, Counters, Arrivals, Check, Freeze, Chart, Help, Quit key.Binding
 
 	Instruments key.Binding
 
@@ -43,6 +43,7 @@ func newKeyMap() KeyMap {
 		Mark:       binding("m", "mark: keep this epoch, compare with the last", "m"),
 		Reset:      binding("r", "reset the statistics", "r"),
 		Pause:      binding("f", "flow control: shows the next setting, enter applies it", "f"),
+		Arrivals:   binding("a", "arrivals: loss, order, faults, latency", "a"),
 		Counters:   binding("i", "counters that move, per second", "i"),
 		Check:      binding("n", "NIC check: what costs speed, what mends it", "n"),
 		Presets:    binding("p", "presets", "p"),
@@ -92,7 +93,7 @@ func (k KeyMap) scopes() []scope {
 	return []scope{
 		{"main screen", []key.Binding{
 			k.StartStop, k.Up, k.Down, k.Less, k.More, k.LessCoarse, k.MoreCoarse, k.Edit, k.Filter, k.Command,
-			k.Path, k.Mark, k.Reset, k.Pause, k.Presets, k.Instruments, k.Counters, k.Check, k.Freeze, k.Chart, k.Help, k.Quit,
+			k.Path, k.Mark, k.Reset, k.Pause, k.Presets, k.Instruments, k.Counters, k.Arrivals, k.Check, k.Freeze, k.Chart, k.Help, k.Quit,
 		}},
 		{"everywhere", []key.Binding{k.Abort, k.Suspend}},
 		{"lists and help", []key.Binding{k.Close, k.Apply, k.Save, k.PageUp, k.PageDown, k.Top, k.Bottom}},
@@ -128,6 +129,7 @@ func (k KeyMap) mainHints(running bool) []hint {
 		{k.Pause, "flow control"},
 		{k.Instruments, "instruments"},
 		{k.Counters, "counters"},
+		{k.Arrivals, "arrivals"},
 		{k.Check, "check"},
 		{k.Reset, "reset"},
 		{k.Freeze, "freeze"},

@@ -25,6 +25,7 @@ var (
 	_ overlay = (*presetList)(nil)
 	_ overlay = (*pauseText)(nil)
 	_ overlay = (*counterPane)(nil)
+	_ overlay = (*arrivalPane)(nil)
 	_ overlay = (*checkPane)(nil)
 	_ overlay = (*instrumentPane)(nil)
 )

@@ -40,14 +40,14 @@ type plan struct {
 const ladderWidth = 42
 
 // planFor divides the height: what must be there first, the rest is for the charts and the table.
-func planFor(w, h, queues int) plan {
+func planFor(w, h, queues, rungs int) plan {
 	p := plan{digits: 3, panelW: 32, queues: 1 + min(max(queues, 1), 2), log: 1}
 	if w >= 110 && h >= 36 {
 		p.digits, p.gap, p.panelW, p.marks, p.log = 5, 1, 40, 2, 2
-		p.queues, p.ladder = max(1+min(max(queues, 1), 8), 5), 5
+		p.queues, p.ladder = max(1+min(max(queues, 1), 8), rungs), rungs
 	}
 	if h >= 50 {
-		p.log, p.queues = 4, max(1+min(max(queues, 1), 16), 5)
+		p.log, p.queues = 4, max(1+min(max(queues, 1), 16), rungs)
 	}
 	if w >= 160 {
 		p.panelW = 52
@@ -57,7 +57,7 @@ func planFor(w, h, queues int) plan {
 
 // full is the screen at 80 by 24 and above.
 func (m *model) full(w, h int) []string {
-	p := planFor(w, h, len(m.view.Queues))
+	p := planFor(w, h, len(m.view.Queues), len(rungs(m.view.Ladder)))
 	out := append(m.headerRows(w), m.classicRows(w)...)
 	if p.gap > 0 {
 		out = append(out, "")

@@ -138,6 +138,9 @@ func rungs(l control.Ladder) []rung {
 	if l.HasFar && l.Arrived == nil { // it has the place of what nobody counts here
 		steps = steps[:4]
 	}
+	if l.Verified != nil {
+		steps = append(steps, rung{"verified", l.Verified})
+	}
 	if l.HasFar {
 		steps = append(steps, rung{"far", l.Far})
 	}

@@ -12,19 +12,19 @@ type ink struct{ on, off string }
 
 // glyphs are the signs that depend on what the terminal's character set holds.
 type glyphs struct {
-	Rule, Bar, Mark, Pick, More, Cut, PlusMinus, Dot, To, Line string
-	Braille                                                    bool
-	States                                                     [6]string // by engine.State
+	Rule, Bar, Mark, Pick, More, Cut, PlusMinus, Dot, To, Line, Block string
+	Braille                                                           bool
+	States                                                            [6]string // by engine.State
 }
 
 var unicodeGlyphs = glyphs{
-	Rule: "─", Bar: "│", Mark: "▲", Pick: "▸", More: "↓", Cut: "…", PlusMinus: "±", Dot: "·", To: "→", Line: "┊",
+	Rule: "─", Bar: "│", Mark: "▲", Pick: "▸", More: "↓", Cut: "…", PlusMinus: "±", Dot: "·", To: "→", Line: "┊", Block: "▪",
 	Braille: true,
 	States:  [6]string{"○", "●", "✕", "◐", "✖", "■"},
 }
 
 var asciiGlyphs = glyphs{
-	Rule: "-", Bar: "|", Mark: "^", Pick: ">", More: "v", Cut: "~", PlusMinus: "+-", Dot: "-", To: "->", Line: ":",
+	Rule: "-", Bar: "|", Mark: "^", Pick: ">", More: "v", Cut: "~", PlusMinus: "+-", Dot: "-", To: "->", Line: ":", Block: "#",
 	States: [6]string{"o", "*", "!", "~", "x", "="},
 }
 
