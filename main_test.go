@@ -30,7 +30,7 @@ var rooms = map[string][]string{
 	"ui/plot":         {"engine/meter"},
 	"ui/control":      {"presets", "presets/knob", "engine", "engine/far", "engine/frame", "engine/meter", "engine/receive", "engine/xdp", "nic", "nic/check", "nic/host"},
 	"ui/supervisor":   {},
-	"presets":         {"presets/knob", "presets/trafgen", "engine/frame"},
+	"presets":         {"presets/knob", "presets/trafgen", "engine/frame", "engine/pcap"},
 	"presets/trafgen": {"engine/frame"},
 	"presets/knob":    {"engine", "engine/frame", "nic"}, // a knob of the frame parses and prints what engine.Config has of frame's types
 	"engine":          {"engine/tpacket", "engine/frame", "engine/meter", "engine/pcap", "engine/receive", "engine/xdp"},

@@ -46,6 +46,9 @@ func isPath(arg string) bool { return strings.ContainsRune(arg, '/') || strings.
 // or a trafgen file is a preset that sends it; what is in it is for the knob to find out. errors.Is: ErrNotFound,
 // and knob.ErrUsage for whatever the user can put right.
 func Load(nameOrPath string) (Preset, error) {
+	if isRecord(nameOrPath) {
+		return ofRecord(nameOrPath)
+	}
 	if knob.Sendable(nameOrPath) {
 		return ofFile(nameOrPath)
 	}

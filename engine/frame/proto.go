@@ -101,8 +101,8 @@ func ParsePayload(s string) (string, error) {
 	return "hex:" + digits, nil
 }
 
-// maxHex bounds bytes in hexadecimal: a knob's value is one line.
-const maxHex = 1500
+// maxHex bounds bytes in hexadecimal: as long as a jumbo frame.
+const maxHex = 9234
 
 // ParseHex reads bytes in hexadecimal, with blanks, colons or 0x where people put them, and returns the digits alone, in lower case.
 func ParseHex(s string) (string, error) {
