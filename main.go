@@ -776,6 +776,7 @@ func (c commandLine) options() (o control.Options, err error) {
 			return o, err
 		}
 		o.Settings = slices.Concat(p.Knobs, c.run.Settings)
+		o.Preset, o.Needs = p.Name, p.Needs
 		if c.command != "sweep" && c.command != "throughput" { // their own way through the knobs
 			o.Script = p.Steps
 		}

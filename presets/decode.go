@@ -36,6 +36,8 @@ func decode(where string, data []byte) (Preset, error) {
 			p.Title = d.title(value)
 		case "text":
 			p.Text = strings.TrimSpace(d.text(key, value))
+		case "needs":
+			p.Needs = d.needs(value)
 		case "knobs":
 			p.Knobs = d.knobs(value)
 		case "steps":
@@ -43,7 +45,7 @@ func decode(where string, data []byte) (Preset, error) {
 		case "stream":
 			streams = d.streams(value)
 		default:
-			d.fail(key, "unknown key %q: use title, text, knobs, stream and steps", key)
+			d.fail(key, "unknown key %q: use title, text, needs, knobs, stream and steps", key)
 		}
 	}
 	p.Knobs = append(p.Knobs, streams...)
@@ -143,6 +145,28 @@ func dotted(table map[string]any) map[string]any {
 		}
 	}
 	return flat
+}
+
+func (d *decoder) needs(value any) []knob.Need {
+	list, ok := value.([]any)
+	if !ok {
+		d.fail("needs", "needs must be a list: [\"speed\", \"receiver\", \"queues 2\", or the name of a knob]")
+		return nil
+	}
+	var out []knob.Need
+	for i, v := range list {
+		key := "needs." + strconv.Itoa(i)
+		s, ok := v.(string)
+		if !ok {
+			d.fail(key, "a need must be text in quotes")
+			continue
+		}
+		if err := knob.Need(s).Check(); err != nil {
+			d.fail(key, "%v: a need is speed, receiver, queues N, cpus N or the name of a knob", err)
+		}
+		out = append(out, knob.Need(s))
+	}
+	return out
 }
 
 func (d *decoder) steps(value any) []knob.Step {

@@ -16,6 +16,13 @@ func Marshal(p Preset) []byte {
 	if text := strings.TrimSpace(p.Text); text != "" {
 		fmt.Fprintf(&b, "text = \"\"\"\n%s\n\"\"\"\n", escape(text, true))
 	}
+	if len(p.Needs) > 0 {
+		var words []string
+		for _, n := range p.Needs {
+			words = append(words, quote(string(n)))
+		}
+		b.WriteString("needs = [" + strings.Join(words, ", ") + "]\n")
+	}
 	if len(p.Steps) > 0 {
 		b.WriteString("steps = [\n")
 		for _, s := range p.Steps {

@@ -24,6 +24,7 @@ type Preset struct {
 	Name  string
 	Title string         // one line
 	Text  string         // what to look at; lines end in "\n", the last one does not
+	Needs []knob.Need    // what it cannot do without
 	Knobs []knob.Setting // in the panel's order, each knob at most once
 	Steps []knob.Step    // their Where names the place in the file
 

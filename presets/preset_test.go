@@ -41,7 +41,7 @@ func put(t *testing.T, dir, name, text string) string {
 func lab() *knob.Bench {
 	rx := [6]byte{2, 0, 0, 0, 0, 0xfe}
 	b := &knob.Bench{
-		Device: engine.Device{Name: "v0", MTU: 1500, Queues: 1, MAC: frame.MAC{2, 0, 0, 0, 0, 1}, CPUs: []int{0}},
+		Device: engine.Device{Name: "v0", MTU: 1500, Queues: 1, MAC: frame.MAC{2, 0, 0, 0, 0, 1}, SpeedWhy: "nobody knows it", CPUs: []int{0}},
 		RxMAC:  &rx, Lab: true,
 	}
 	b.Config = knob.Defaults(b.Device, b.RxMAC, true)
@@ -55,7 +55,7 @@ func TestEmbedded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
+	var names, lacking []string
 	for _, p := range list {
 		names = append(names, p.Name)
 		if p.Title == "" || p.Text == "" || len(p.Knobs) == 0 || p.Path != "" || p.Err != nil {
@@ -69,6 +69,10 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("%s is not written as Marshal writes it (-file +Marshal):\n%s", p.Name, diff)
 		}
 		b := lab()
+		if lacks := knob.LacksAll(b, p.Needs); lacks != "" {
+			lacking = append(lacking, p.Name+": "+lacks)
+			continue
+		}
 		if _, err := knob.SetAll(b, p.Knobs); err != nil {
 			t.Errorf("%s in the lab: %v", p.Name, err)
 		}
@@ -76,9 +80,22 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("%s in the lab: %v", p.Name, err)
 		}
 	}
-	want := []string{"burst", "bypass-vs-qdisc", "live-rate", "paced-bursts", "tiny-to-big", "tipping-point", "udp60"}
+	want := []string{
+		"burst", "bypass-vs-qdisc", "flow-control", "imix", "in-device", "inline-cliff", "live-rate", "one-queue-per-cpu", "paced-bursts", "pktgen-tricks",
+		"rfc2544", "sanity", "tiny-to-big", "tipping-point", "udp60", "wirespeed",
+	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("embedded presets (-want +got):\n%s", diff)
+	}
+	want = []string{
+		"flow-control: pause is needed: no device is open yet",
+		"in-device: rings.tx is needed: no device is open yet",
+		"one-queue-per-cpu: v0 has 1 transmit queue, and 2 are needed",
+		"pktgen-tricks: pause is needed: no device is open yet",
+		"wirespeed: the speed of the link is needed, and nobody knows it: state it, as in --link 1Gbit",
+	}
+	if diff := cmp.Diff(want, lacking); diff != "" {
+		t.Errorf("what the plainest device lacks (-want +got):\n%s", diff)
 	}
 }
 
@@ -265,7 +282,7 @@ func TestBrokenPresetsDoNotBreakTheList(t *testing.T) {
 	}
 	want := map[string]string{
 		"good":  "",
-		"bad":   dir + `/bad.toml:1:1: unknown key "rate": use title, text, knobs, stream and steps`,
+		"bad":   dir + `/bad.toml:1:1: unknown key "rate": use title, text, needs, knobs, stream and steps`,
 		"udp60": dir + "/udp60.toml: udp60 is the name of an embedded preset: rename the file, or give its path",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -92,7 +92,7 @@ func TestKeys(t *testing.T) {
 		{name: "a knob of the device", keys: []string{"/", "rings.tx", "enter", "right", ">"}, want: []string{"rings.tx 1032", "rings.tx 2048"}},
 		{name: "ctrl+c quits from anywhere", keys: []string{":", "x", "ctrl+c"}, end: tea.QuitMsg{}},
 		{name: "ctrl+z suspends", keys: []string{"ctrl+z"}, end: tea.SuspendMsg{}},
-		{name: "a preset", keys: []string{"p", "down", "down", "enter"}, want: []string{"preset live-rate"}},
+		{name: "a preset", keys: []string{"p", "down", "down", "enter"}, want: []string{"preset flow-control"}},
 		{name: "save a preset", keys: []string{"p", "s", "mine", "enter"}, want: []string{"save mine"}},
 		{name: "filter and turn what is left", keys: []string{"/", "dst-port", "enter", "right"}, want: []string{"dst-port 10"}},
 		{name: "esc shows all knobs again", keys: []string{"/", "dst-port", "enter", "esc", "up", "enter", "max", "enter"}, want: []string{"rate max"}},

@@ -242,7 +242,14 @@ func (r *Run) turnFirst(steps []Step) ([]Step, error) {
 
 // play types the steps of the script that are left. After its last line the run goes on to its limit, and without one it ends.
 func (r *Run) play(ctx context.Context, steps []Step) {
-	if !r.playSteps(ctx, steps) {
+	name := "script"
+	if r.o.Preset != "" && !r.o.Scripted {
+		name = r.o.Preset
+		if own, run := r.newSteps(); run != nil { // another preset may end them
+			ctx = own
+		}
+	}
+	if !r.playSteps(ctx, name, steps) {
 		return
 	}
 	if r.o.Limit == (engine.Limit{}) {
@@ -251,9 +258,21 @@ func (r *Run) play(ctx context.Context, steps []Step) {
 }
 
 // playSteps types steps, waits relative to each other, and says whether it came to the end.
-func (r *Run) playSteps(ctx context.Context, steps []Step) bool {
+func (r *Run) playSteps(ctx context.Context, name string, steps []Step) bool {
 	at := time.Now()
-	for _, s := range steps {
+	lines := make([]string, len(steps))
+	for i, s := range steps {
+		lines[i] = s.Line
+	}
+	var now *Progress
+	defer func() { r.progressed(now, nil) }()
+	for i, s := range steps {
+		next := &Progress{Name: name, At: i, Steps: lines}
+		if s.Verb == knob.DoWait {
+			next.Until = at.Add(s.Wait)
+		}
+		r.progressed(now, next)
+		now = next
 		if s.Verb == knob.DoWait {
 			// Absolute times, so that what the commands take does not add up.
 			at = at.Add(s.Wait)

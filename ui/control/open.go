@@ -44,6 +44,9 @@ func open(o Options, p parts) (_ *Run, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if why := knob.LacksAll(b, o.Needs); why != "" {
+		return nil, usage("preset %s: %s", o.Preset, why)
+	}
 	if err := r.rehearse(b); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,8 @@ type Options struct {
 	IKnow    bool          // send even where it could cut the operator off
 	Interval time.Duration // of the line; 0 is 1s
 	Settings []Setting     // preset steps, then flags, in the order they apply
+	Preset   string        // whose settings and steps these are, "" none
+	Needs    []knob.Need   // of the preset
 	Script   []Step        // commands as they come, after the start
 	Scripted bool          // there is a script, even if it says nothing: its end is the run's, unless Limit is
 	Limit    engine.Limit
@@ -116,13 +118,15 @@ type Run struct {
 	rows      rows
 	panel     panel
 	history   []Point
-	turned    string // what changed since the last tick: a mark in the charts
-	turns     int    // of knobs by the operator
-	apart     string // what goes on whose samples belong to no epoch: a sweep, a kick; "" nothing
-	sweep     *Sweep // the one under way or the last one
-	endSweep  func() // nil where none is under way
-	helper    sender // of the kick under way, nil without one
-	helped    uint64 // frames of helpers that are gone
+	progress  *Progress          // of the steps under way, nil none
+	endSteps  context.CancelFunc // of a preset called while frames flow
+	turned    string             // what changed since the last tick: a mark in the charts
+	turns     int                // of knobs by the operator
+	apart     string             // what goes on whose samples belong to no epoch: a sweep, a kick; "" nothing
+	sweep     *Sweep             // the one under way or the last one
+	endSweep  func()             // nil where none is under way
+	helper    sender             // of the kick under way, nil without one
+	helped    uint64             // frames of helpers that are gone
 	kicks     int
 	kickList  []Kick
 }

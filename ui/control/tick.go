@@ -166,6 +166,7 @@ func (r *Run) view(now look) *View {
 		Sweep:         r.sweep,
 		Kicks:         slices.Clip(r.kickList),
 		Quit:          r.quit,
+		Progress:      r.progress,
 	}
 	v.Ladder, v.Arrivals = r.ladder(r.base, now)
 	r.fresh = false

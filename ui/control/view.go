@@ -40,12 +40,13 @@ type View struct {
 	Facts         *Facts    // nil before two looks
 	Instruments   *Instruments
 	Knobs         []Knob
-	Log           []Event // newest last, bounded
-	History       []Point // for the charts, oldest first, bounded
-	Quit          bool    // a line of a script said so
-	Kicks         []Kick  // oldest first
-	Sweep         *Sweep  // under way, or the last one; nil before the first
-	Overhead      float64 // CPU share of the process apart from its workers, -1 unknown
+	Log           []Event   // newest last, bounded
+	History       []Point   // for the charts, oldest first, bounded
+	Progress      *Progress // of the steps under way, nil none
+	Quit          bool      // a line of a script said so
+	Kicks         []Kick    // oldest first
+	Sweep         *Sweep    // under way, or the last one; nil before the first
+	Overhead      float64   // CPU share of the process apart from its workers, -1 unknown
 }
 
 // DeviceView is the header.
