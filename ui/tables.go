@@ -29,6 +29,12 @@ var queueColumns = []queueColumn{
 	{"kern", 5, 1, func(q control.Queue) string { return percent(q.Kernel) }},
 	{"spin", 5, 1, func(q control.Queue) string { return percent(q.Spin) }},
 	{"wait", 5, 1, func(q control.Queue) string { return percent(q.Wait) }},
+	{awayColumn, 5, 3, func(q control.Queue) string {
+		if q.Away == nil {
+			return unknown
+		}
+		return percent(*q.Away)
+	}},
 	{"pps", 12, 0, func(q control.Queue) string { return ppsText(q.PPS) }},
 	{"ns/packet", 11, 2, func(q control.Queue) string { return nsOr(q.NS) }},
 	{"in kernel", 10, 4, func(q control.Queue) string { return strconv.Itoa(q.InKernel) }},
@@ -52,15 +58,22 @@ var queueColumns = []queueColumn{
 	{"errors", 7, 3, func(q control.Queue) string { return group(q.Errors) }},
 }
 
-// irqColumn is left out where no queue has interrupts, as in the lab.
-const irqColumn = "irq/s"
+// Columns that are left out where no queue knows a value: interrupts in the lab, time off the CPU where the kernel keeps none.
+const (
+	irqColumn  = "irq/s"
+	awayColumn = "away"
+)
 
 // columnsFor are the columns that have something to say about these queues.
 func columnsFor(queues []control.Queue) []queueColumn {
-	if slices.ContainsFunc(queues, func(q control.Queue) bool { return q.IRQs != nil }) {
-		return queueColumns
+	has := map[string]bool{
+		irqColumn:  slices.ContainsFunc(queues, func(q control.Queue) bool { return q.IRQs != nil }),
+		awayColumn: slices.ContainsFunc(queues, func(q control.Queue) bool { return q.Away != nil }),
 	}
-	return slices.DeleteFunc(slices.Clone(queueColumns), func(c queueColumn) bool { return c.title == irqColumn })
+	return slices.DeleteFunc(slices.Clone(queueColumns), func(c queueColumn) bool {
+		known, asked := has[c.title]
+		return asked && !known
+	})
 }
 
 func percent(share float64) string {

@@ -513,6 +513,7 @@ func (w *world) parts() parts {
 			}
 			return []int{0, 1, 2, 3}, nil
 		},
+		threadWait:  func(int) (time.Duration, error) { return 0, errors.New("none") },
 		threadTime:  func(int) (time.Duration, error) { return 0, errors.New("none") },
 		processTime: func() (time.Duration, error) { return 0, errors.New("none") },
 		check:       func(string) ([]check.Finding, error) { return w.findings, nil },

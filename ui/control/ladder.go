@@ -32,6 +32,7 @@ func (r *Run) ladder(base, now look) (Ladder, *Arrivals) {
 		over:     now.engine.State == engine.Done || now.engine.State == engine.Failed,
 		workers:  len(now.engine.Workers),
 		missed:   since(base.engine.Missed, now.engine.Missed),
+		away:     r.rows.away.sum(),
 		inKernel: now.engine.InKernel,
 		txDrops:  since(base.dev.TxDropped, now.dev.TxDropped),
 		lost:     r.loss.frames,
@@ -68,8 +69,9 @@ func since(base, now uint64) uint64 {
 // circumstances are what else is known when the steps of a ladder differ.
 type circumstances struct {
 	device              string
-	moving              bool // frames flow: the counts were read one after the other
-	over                bool // nothing will flow any more
+	away                time.Duration // the workers were ready to run, and others ran in their place
+	moving              bool          // frames flow: the counts were read one after the other
+	over                bool          // nothing will flow any more
 	workers             int
 	meanwhile           uint64 // frames that may have left between the first count and the last
 	missed              uint64
@@ -103,6 +105,9 @@ func forTime(d time.Duration) string {
 	return fmt.Sprintf(" for %.1f s", d.Seconds())
 }
 
+// awayTold is the least time off its CPU that can have to do with a frame that is missed: they are owed for 100 ms before they are.
+const awayTold = 100 * time.Millisecond
+
 // batchFrames bounds what one worker may have counted in one step and not yet in the next.
 const batchFrames = 1024
 
@@ -118,7 +123,11 @@ func gaps(l Ladder, c circumstances) []string {
 	if l.Asked != nil && *l.Asked > l.Ring {
 		rest := *l.Asked - l.Ring
 		if c.missed > 0 {
-			say("asked, not in the ring: missed %s, owed for too long and given up", frames(min(c.missed, rest)))
+			why := ""
+			if c.away >= awayTold {
+				why = ": others had the workers' CPUs" + forTime(c.away)
+			}
+			say("asked, not in the ring: missed %s, owed for too long and given up%s", frames(min(c.missed, rest)), why)
 			rest -= min(c.missed, rest)
 		}
 		if rest > slack {

@@ -2,6 +2,7 @@ package control
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,6 +26,12 @@ func TestGapsInWords(t *testing.T) {
 			Ladder{Asked: n(1500), Ring: 100, Taken: 100, Device: n(100)},
 			circumstances{missed: 1400},
 			[]string{"asked, not in the ring: missed 1,400 frames, owed for too long and given up"},
+		},
+		{
+			"missed while others ran",
+			Ladder{Asked: n(1500), Ring: 100, Taken: 100, Device: n(100)},
+			circumstances{missed: 1400, away: 3140 * time.Millisecond},
+			[]string{"asked, not in the ring: missed 1,400 frames, owed for too long and given up: others had the workers' CPUs for 3.1 s"},
 		},
 		{
 			"stuck in the kernel",

@@ -68,6 +68,7 @@ type parts struct {
 	sinkable    func() error // why no XDP sink can be made, nil if one can
 	cpus        func() ([]int, error)
 	threadTime  func(tid int) (time.Duration, error)
+	threadWait  func(tid int) (time.Duration, error)
 	processTime func() (time.Duration, error)
 	check       func(name string) ([]check.Finding, error)
 	backlog     func() (dropped uint64, err error)
@@ -100,6 +101,7 @@ func machine() parts {
 		sinkable:    engine.SinkAvailable,
 		cpus:        host.CPUs,
 		threadTime:  host.ThreadTime,
+		threadWait:  host.ThreadWait,
 		processTime: host.ProcessTime,
 		check:       checkDevice,
 		backlog:     nic.BacklogDrops,

@@ -3,6 +3,7 @@ package control
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -88,10 +89,35 @@ type rows struct {
 	base []engine.WorkerSnapshot
 	list []Queue
 	noBQ bool // the device has no byte queue limits: it is not asked again
+	away absences
+}
+
+// absences are how long others have kept workers from their CPUs, by TID: as read last, and where the statistics begin.
+type absences struct{ now, base map[int]time.Duration }
+
+// note takes a worker's, and returns what came to it since the last time, ok false where that is not known.
+func (a *absences) note(tid int, total time.Duration) (more time.Duration, ok bool) {
+	if a.now == nil {
+		a.now, a.base = map[int]time.Duration{}, map[int]time.Duration{}
+	}
+	last, ok := a.now[tid]
+	a.now[tid] = total
+	return total - last, ok
+}
+
+// sum is all of it since the statistics began, of workers that are gone too.
+func (a *absences) sum() (sum time.Duration) {
+	for tid, t := range a.now {
+		sum += t - a.base[tid]
+	}
+	return sum
 }
 
 // restart begins the cumulative counts anew.
-func (w *rows) restart(l look) { w.base = slices.Clone(l.engine.Workers) }
+func (w *rows) restart(l look) {
+	w.base = slices.Clone(l.engine.Workers)
+	w.away.base = maps.Clone(w.away.now)
+}
 
 // update makes the rows of the last look.
 func (w *rows) update(r *Run, prev, now look) {
@@ -114,6 +140,12 @@ func (w *rows) update(r *Run, prev, now look) {
 			}
 			q.User, q.Kernel = share(n.User, p.User), share(n.Kernel, p.Kernel)
 			q.Spin, q.Wait = share(n.Spin, p.Spin), share(n.Wait, p.Wait)
+			if total, err := r.parts.threadWait(n.TID); err == nil && n.TID != 0 {
+				if more, ok := w.away.note(n.TID, total); ok {
+					away := share(more, 0)
+					q.Away = &away
+				}
+			}
 		}
 		if q.PPS > 0 {
 			ns := 1e9 / q.PPS

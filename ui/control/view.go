@@ -102,7 +102,8 @@ type Queue struct {
 	CPU                       int
 	PPS                       float64
 	NS                        *float64
-	User, Kernel, Spin, Wait  float64 // shares of the last tick, 0..1
+	User, Kernel, Spin, Wait  float64  // shares of the last tick, 0..1
+	Away                      *float64 // share of the last tick, within the other four, in which others ran on its CPU; nil where nobody knows
 	InKernel                  int
 	InDevice                  *float64 // frames, nil without BQL
 	IRQs                      *float64 // interrupts of the transmit queue a second, nil where they are not known

@@ -94,6 +94,7 @@ type (
 		Kernel   float64  `json:"kernel"`
 		Spin     float64  `json:"spin"`
 		Wait     float64  `json:"wait"`
+		Away     *float64 `json:"away"` // within these four: it was ready, and others ran on its CPU
 		State    string   `json:"state"`
 		Error    *string  `json:"error"`
 	}
@@ -264,7 +265,7 @@ func newSample(v *control.View) sampleJSON {
 	for i, q := range v.Queues {
 		o.Queues[i] = queueJSON{
 			CPU: q.CPU, PPS: q.PPS, InKernel: q.InKernel, InDevice: q.InDevice, IRQPerS: q.IRQs, RingFull: q.RingFull, Retries: q.Retries, Errors: q.Errors, Slot: q.Slot,
-			User: q.User, Kernel: q.Kernel, Spin: q.Spin, Wait: q.Wait, State: q.State.String(), Error: word(q.Err),
+			User: q.User, Kernel: q.Kernel, Spin: q.Spin, Wait: q.Wait, Away: q.Away, State: q.State.String(), Error: word(q.Err),
 		}
 		if q.Queue >= 0 {
 			o.Queues[i].Queue = &q.Queue
