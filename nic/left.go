@@ -81,7 +81,7 @@ func restore(dir string, wanted func(journal) bool, kept bool) (notes []string, 
 	all, put := 0, 0
 	err = eachJournal(dir, func(path string, here uint64, boot string) error {
 		j, err := readJournal(path)
-		if err != nil && !errors.Is(err, errDamaged) {
+		if err != nil && !errors.Is(err, errDamaged) && kept { // who asks for what one process left has no use for what else is wrong
 			return err
 		}
 		if !wanted(j) {
