@@ -41,11 +41,20 @@ var sinks = []Knob{{
 		case !b.Config.Sink.XDP:
 			return ""
 		case SinkSlows(b):
-			return "slower here: veth drops a foreign MAC's frames sooner"
+			return "slower here"
 		case b.Config.Sink.Every > 0:
 			return fmt.Sprintf("1 of %d goes up", b.Config.Sink.Every)
 		}
-		return "counts and drops in the driver"
+		return "in the driver"
+	},
+	means: func(b *Bench) string {
+		switch {
+		case !b.Config.Sink.XDP:
+			return "the receiver's stack drops them"
+		case SinkSlows(b):
+			return "slower here: veth drops frames to a foreign MAC sooner"
+		}
+		return "counted and dropped in the driver: the least cost"
 	},
 	reason: func(b *Bench) string {
 		switch {

@@ -54,6 +54,7 @@ type FarEnd struct {
 	line    meter.Line
 	pps     *float64 // of the last sample
 	closed  bool
+	gone    error // the device is no longer there
 }
 
 // farLook is one reading of everything that a FarEnd counts.
@@ -204,6 +205,11 @@ func (f *FarEnd) Notes() []string {
 func (f *FarEnd) look() farLook {
 	l := farLook{at: time.Now()}
 	l.dev, l.devOK = readCounters(f.dev, f.o.Interval)
+	if !l.devOK && f.gone == nil {
+		if _, err := f.dev.Link(); errors.Is(err, nic.ErrNotFound) {
+			f.gone = fmt.Errorf("%w: it went away while frames were awaited", err)
+		}
+	}
 	l.sent = f.reading(l.dev.Before, l.dev.After, l.dev.TxPackets, l.devOK)
 	before := time.Now()
 	var arrived uint64
@@ -241,6 +247,13 @@ func (f *FarEnd) Due() time.Time {
 
 // Over says whether the time that was asked for has passed.
 func (f *FarEnd) Over() bool { return f.o.Duration > 0 && time.Since(f.started) >= f.o.Duration }
+
+// Err is why nothing can arrive any more, nil while something can. errors.Is(err, nic.ErrNotFound) holds once the device is gone.
+func (f *FarEnd) Err() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.gone
+}
 
 // Tick ends the sample under way and begins the next.
 func (f *FarEnd) Tick() *FarView {

@@ -8,6 +8,7 @@ import (
 
 	"wirespeed/engine"
 	"wirespeed/engine/far"
+	"wirespeed/engine/meter"
 )
 
 // FarSide is what the far end of two machines says of the frames since the start or the last reset. A nil figure is not known.
@@ -144,10 +145,10 @@ func newFarSide(address string, a far.Answer, base *far.Report, fresh bool, now 
 func (s *FarSide) sentence() string {
 	age := "never heard of"
 	if s.Age != nil {
-		age = fmt.Sprintf("heard %.1f s ago", s.Age.Seconds())
+		age = fmt.Sprintf("%.1f s ago", s.Age.Seconds())
 	}
 	if s.Err != "" {
-		return fmt.Sprintf("far %s unknown: %s; %s", s.Address, s.Err, age)
+		return fmt.Sprintf("far %s unknown: %s (%s)", s.Address, s.Err, age)
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -164,12 +165,12 @@ func (s *FarSide) sentence() string {
 	} {
 		switch {
 		case p.n != nil && (*p.n > 0 || p.name == "arrived" || p.name == "lost"):
-			parts = append(parts, frames(*p.n)+" "+p.name)
+			parts = append(parts, meter.Thousands(*p.n)+" "+p.name)
 		case p.n == nil && p.null:
 			parts = append(parts, p.name+" -")
 		}
 	}
-	return fmt.Sprintf("far %s %s (%s): %s; %s", s.Address, s.Device, s.How, strings.Join(parts, ", "), age)
+	return fmt.Sprintf("far %s: %s (%s; %s, %s)", s.Device, strings.Join(parts, ", "), age, s.Address, s.How)
 }
 
 // farGap adds to a ladder what the far end says, as from there.
@@ -178,7 +179,7 @@ func (s *FarSide) farGap(l *Ladder, c circumstances, live bool) {
 		return
 	}
 	l.Far, l.HasFar = s.Arrived, true
-	l.Gaps = append(l.Gaps, s.sentence())
+	l.Gaps = append([]string{s.sentence()}, l.Gaps...)
 	left, step := l.Taken, "taken"
 	if l.Device != nil && *l.Device <= l.Taken {
 		left, step = *l.Device, "device"

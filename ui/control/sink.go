@@ -1,6 +1,8 @@
 package control
 
 import (
+	"fmt"
+
 	"wirespeed/engine"
 	"wirespeed/presets/knob"
 )
@@ -19,16 +21,16 @@ func (r *Run) saySink(was, now engine.Config) {
 	if s.Sink == nil {
 		return
 	}
-	where := "in the driver (native mode)"
+	said := fmt.Sprintf("sink xdp on %s, in the driver (native mode)", r.rxLink.Name)
 	if s.Sink.Why != "" {
-		where = "after the driver, in generic mode, which saves less: " + s.Sink.Why
+		said = fmt.Sprintf("sink xdp on %s, after the driver (generic mode saves less): %s", r.rxLink.Name, s.Sink.Why)
 	}
-	r.log.add("", "sink xdp on "+r.rxLink.Name+" counts and drops our frames "+where)
 	r.mu.Lock()
 	b := r.bench()
 	r.mu.Unlock()
 	b.Config = now
 	if knob.SinkSlows(b) {
-		r.log.add("", "this sink makes it slower: veth drops frames to a foreign MAC sooner; it saves where they go to "+r.rxLink.Name+"'s own")
+		said += ": slower here, for veth drops frames to a foreign MAC sooner"
 	}
+	r.log.add("", said)
 }

@@ -100,6 +100,7 @@ type farEnd interface {
 	Over() bool
 	Tick() *control.FarView
 	Notes() []string
+	Err() error
 }
 
 var _ farEnd = (*control.FarEnd)(nil)
@@ -125,12 +126,12 @@ func sink(ctx context.Context, f farEnd, o Options) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return w.end(f.Tick(), false)
+			return w.end(f.Tick(), false, nil)
 		case <-timer.C:
 		}
 		v := f.Tick()
-		if f.Over() {
-			return w.end(v, true)
+		if err := f.Err(); err != nil || f.Over() {
+			return w.end(v, err == nil, err)
 		}
 		if err := w.sample(v); err != nil {
 			return quietly(err)
@@ -193,21 +194,21 @@ func (w *endWriter) warn(v *control.FarView) {
 	}
 }
 
-// end prints the last sample if it is a whole one, and the summary.
-func (w *endWriter) end(v *control.FarView, whole bool) error {
+// end prints the last sample if it is a whole one, and the summary, and returns why it is the end where that is a failure.
+func (w *endWriter) end(v *control.FarView, whole bool, failure error) error {
 	if whole {
 		if err := w.sample(v); err != nil {
 			return quietly(err)
 		}
 	}
 	s := newEnd(v)
-	result := endResult(v)
+	result := endResult(v, failure)
 	var err error
 	switch w.o.Format {
 	case "json":
 		err = (&jsonWriter{out: w.o.Out}).put(endSummaryJSON{
 			Type: "summary", T: s.T, ElapsedS: s.ElapsedS, RxPackets: v.Arrived, AvgPPS: w.avg, Ladder: s.Ladder, Receiver: s.Receiver, Sink: s.Sink,
-			Result: result,
+			Error: word(textOf(failure)), Result: result,
 		})
 	case "csv":
 		if w.o.Log != nil {
@@ -219,16 +220,27 @@ func (w *endWriter) end(v *control.FarView, whole bool) error {
 	if err != nil {
 		return quietly(err)
 	}
-	return nil
+	return failure
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // endResult is the end in words: what arrived, and each fault.
-func endResult(v *control.FarView) string {
+func endResult(v *control.FarView, failure error) string {
 	arrived := "an unknown number of"
 	if v.Arrived != nil {
 		arrived = fmt.Sprint(*v.Arrived)
 	}
-	text := fmt.Sprintf("Sink: OK: %d usec, %s frames arrived", v.Sample.Elapsed.Microseconds(), arrived)
+	how := "OK"
+	if failure != nil {
+		how = "FAILED"
+	}
+	text := fmt.Sprintf("Sink: %s: %d usec, %s frames arrived", how, v.Sample.Elapsed.Microseconds(), arrived)
 	if j := newVerdict(v.Verified, v.Every); j != nil {
 		of := ""
 		if j.Every > 1 {

@@ -16,6 +16,7 @@ import (
 	"wirespeed/engine"
 	"wirespeed/engine/far"
 	"wirespeed/nic"
+	"wirespeed/nic/lab"
 	"wirespeed/nic/lab/labtest"
 	"wirespeed/ui/control"
 	"wirespeed/ui/report"
@@ -199,5 +200,18 @@ func TestSinkReport(t *testing.T) {
 				t.Errorf("log %q", log.String())
 			}
 		})
+	}
+}
+
+// TestSinkWhoseDeviceGoes ends with that reason.
+func TestSinkWhoseDeviceGoes(t *testing.T) {
+	labtest.Pair(t, "v0", "v1", 1)
+	f := farEnd(t, key(t, "the key of this test"), control.FarEndOptions{Verify: true})
+	time.AfterFunc(200*time.Millisecond, func() { _ = lab.Delete("v0") })
+	var out bytes.Buffer
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := report.Sink(ctx, f, report.Options{Out: &out}); !errors.Is(err, nic.ErrNotFound) || !strings.Contains(out.String(), "Sink: FAILED: ") {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }
