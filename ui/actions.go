@@ -59,6 +59,23 @@ func (m *model) actions() []action {
 			return nil
 		}},
 		{k.Help, m.open(&helpText{})},
+		{k.Kick, m.doLine("kick")},
+		{k.Sweep, m.open(&sweepPane{})},
+		{k.Epochs, func() tea.Cmd {
+			m.overlay = &epochPane{}
+			return nil
+		}},
+		{k.Stop, m.doLine("sweep stop")},
+	}
+}
+
+// doLine carries out a line of the command language.
+func (m *model) doLine(line string) func() tea.Cmd {
+	return func() tea.Cmd {
+		return m.enqueue(job{do: func(r runner) outcome {
+			said, err := r.Do(line)
+			return outcome{said: said, err: err}
+		}})
 	}
 }
 

@@ -120,9 +120,14 @@ func epochOf(v *control.View, number int) meter.Epoch {
 
 // draw returns the chart in h lines of w cells, the title among them.
 func (c chart) draw(v *control.View, w, h int, th *Theme) []string {
+	nc, _ := plotSize(max(w-2*axisWidth, 1), h-1, th.Glyphs)
+	return c.drawColumns(c.columns(v, nc), w, h, th)
+}
+
+// drawColumns is draw for columns that are sorted already.
+func (c chart) drawColumns(cols []column, w, h int, th *Theme) []string {
 	plotW, plotH := max(w-2*axisWidth, 1), h-1
 	nc, nr := plotSize(plotW, plotH, th.Glyphs)
-	cols := c.columns(v, nc)
 	a, ok := c.axisOf(cols, nr)
 	out := make([]string, 0, h)
 	if !ok {

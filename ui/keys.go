@@ -10,6 +10,8 @@ type KeyMap struct {
 
 	Instruments key.Binding
 
+	Kick, Sweep, Epochs, Stop key.Binding
+
 	// In a list or a text over the screen.
 	Close, Apply, Save, PageUp, PageDown, Top, Bottom key.Binding
 
@@ -30,8 +32,8 @@ func binding(shown, help string, keys ...string) key.Binding {
 func newKeyMap() KeyMap {
 	return KeyMap{
 		StartStop:  binding("space", "start or stop sending", " "),
-		Up:         binding("↑", "choose the knob above", "up", "k"),
-		Down:       binding("↓", "choose the knob below", "down", "j"),
+		Up:         binding("↑", "choose the knob above", "up"),
+		Down:       binding("↓", "choose the knob below", "down"),
 		Less:       binding("←", "turn the knob down", "left", "h"),
 		More:       binding("→", "turn the knob up", "right", "l"),
 		LessCoarse: binding("<", "turn down in big steps (also shift+←)", "<", "shift+left"),
@@ -53,6 +55,11 @@ func newKeyMap() KeyMap {
 		Quit:       binding("q", "quit: stop, restore all, print the result", "q"),
 
 		Instruments: binding("tab", "instruments: which regime rules, and where frames wait", "tab"),
+
+		Kick:   binding("k", "kick: load the queue from another CPU for half a second", "k"),
+		Sweep:  binding("w", "sweep: the plot and what was found", "w"),
+		Epochs: binding("e", "epochs: compare any two", "e"),
+		Stop:   binding("x", "end the sweep", "x"),
 
 		Close:    binding("esc", "close (also q)", "esc", "q"),
 		Apply:    binding("enter", "apply", "enter"),
@@ -94,6 +101,7 @@ func (k KeyMap) scopes() []scope {
 		{"main screen", []key.Binding{
 			k.StartStop, k.Up, k.Down, k.Less, k.More, k.LessCoarse, k.MoreCoarse, k.Edit, k.Filter, k.Command,
 			k.Path, k.Mark, k.Reset, k.Pause, k.Presets, k.Instruments, k.Counters, k.Arrivals, k.Check, k.Freeze, k.Chart, k.Help, k.Quit,
+			k.Kick, k.Sweep, k.Epochs, k.Stop,
 		}},
 		{"everywhere", []key.Binding{k.Abort, k.Suspend}},
 		{"lists and help", []key.Binding{k.Close, k.Apply, k.Save, k.PageUp, k.PageDown, k.Top, k.Bottom}},
@@ -134,5 +142,8 @@ func (k KeyMap) mainHints(running bool) []hint {
 		{k.Reset, "reset"},
 		{k.Freeze, "freeze"},
 		{k.Chart, "chart"},
+		{k.Kick, "kick"},
+		{k.Sweep, "sweep"},
+		{k.Epochs, "epochs"},
 	}
 }

@@ -193,6 +193,9 @@ func (m *model) typed(msg tea.KeyMsg) tea.Cmd {
 
 // take shows a new look, or keeps it behind a frozen screen.
 func (m *model) take(v *control.View) {
+	if v.Sweep != nil && v.Sweep.Running && m.overlay == nil && (m.live == nil || m.live.Sweep == nil || !m.live.Sweep.Running) {
+		m.overlay = &sweepPane{} // one has just begun
+	}
 	m.live = v
 	if !m.frozen {
 		m.view = v

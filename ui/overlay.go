@@ -28,6 +28,8 @@ var (
 	_ overlay = (*arrivalPane)(nil)
 	_ overlay = (*checkPane)(nil)
 	_ overlay = (*instrumentPane)(nil)
+	_ overlay = (*sweepPane)(nil)
+	_ overlay = (*epochPane)(nil)
 )
 
 // scroller moves over lines that do not all fit.

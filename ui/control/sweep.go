@@ -14,8 +14,11 @@ import (
 type Sweep struct {
 	knob.Sweep
 	Unit      string // of the values on the axis, "" for plain numbers
-	Values    int    // that it goes through, those that are looked at again left out; 0 for a bisection
-	Criterion string // of a bisection: what changes at the edge
+	Least     string // the ends of the axis, as values of the knob
+	Most      string
+	Ends      [2]float64 // the same as numbers
+	Values    int        // that it goes through, those that are looked at again left out; 0 for a bisection
+	Criterion string     // of a bisection: what changes at the edge
 	Points    []SweepPoint
 	Findings  []Finding
 	Running   bool
@@ -115,7 +118,11 @@ func (r *Run) newSweep(ctx context.Context, spec knob.Sweep) (*sweeper, error) {
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	stop := context.AfterFunc(r.ctx, s.cancel) // the run's end is the sweep's
 	r.endSweep = func() { stop(); s.cancel() }
-	s.state = Sweep{Sweep: spec, Unit: axis.Unit, Running: true}
+	last := len(axis.Texts) - 1
+	s.state = Sweep{
+		Sweep: spec, Unit: axis.Unit, Running: true,
+		Least: axis.Texts[0], Most: axis.Texts[last], Ends: [2]float64{axis.Values[0], axis.Values[last]},
+	}
 	if !spec.Bisect {
 		s.state.Values = len(axis.Texts)
 		if spec.Direction == "updown" {
