@@ -78,7 +78,11 @@ func validateSpec(f frame.Spec, dev Device) error {
 	if limit := frame.MaxSize(dev.MTU, f.VLAN); f.Size > limit {
 		return sizeError(f, dev, limit)
 	}
-	if least := frame.MinSize(f); f.Least() < least {
+	least := frame.MinSize(f)
+	if f.Sizes != nil && f.Least() < least {
+		return fmt.Errorf("size %s: the smallest of them has %d bytes, and frames with these headers have %d at least (%d with FCS): choose other sizes", f.Sizes, f.Least(), least, frame.L(least))
+	}
+	if f.Least() < least {
 		return fmt.Errorf("size %d: the smallest frame with these headers has %d bytes (%d with FCS): set size %[2]d first", f.Least(), least, frame.L(least))
 	}
 	if f.DstMAC == (frame.MAC{}) && f.Hex == "" {

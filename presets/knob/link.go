@@ -5,7 +5,6 @@ import (
 	"math/big"
 
 	"wirespeed/engine"
-	"wirespeed/engine/frame"
 	"wirespeed/nic"
 )
 
@@ -63,7 +62,7 @@ var link = []Knob{{
 	detail: func(b *Bench) string {
 		switch {
 		case b.Shaped():
-			most, _ := frame.MaxPPS(b.Link, b.Config.Frame.Size).Float64()
+			most, _ := b.Config.Lengths(b.Device).MaxPPS(b.Link).Float64()
 			return "SHAPED: " + thousands(most) + " pps"
 		case b.Link != 0:
 			return "stated"

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"wirespeed/engine/frame"
 	"wirespeed/engine/meter"
 )
 
@@ -293,7 +292,8 @@ func limitOf(points []SweepPoint) (pps float64, percent *float64) {
 
 // wirespeed is what the link can carry.
 func (s *sweeper) wirespeed() string {
-	most, _ := frame.MaxPPS(s.r.engDevice().Speed, s.r.eng.Config().Frame.Size).Float64()
+	dev := s.r.engDevice()
+	most, _ := s.r.eng.Config().Lengths(dev).MaxPPS(dev.Speed).Float64()
 	return meter.Number(math.Floor(most), 0)
 }
 

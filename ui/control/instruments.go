@@ -311,8 +311,7 @@ func (i *instruments) settle(now time.Time, to meter.Regime, why, after string) 
 
 // instrumentsOf makes the instruments of a look. The caller holds mu.
 func (r *Run) instrumentsOf(prev, now look) *Instruments {
-	cfg := r.eng.Config()
-	f := frameSetting{bytes: float64(cfg.Frame.Size), segmented: r.rows.slots() == "segmented"}
+	f := frameSetting{bytes: r.sent(prev, now).Size(), segmented: r.rows.slots() == "segmented"}
 	out := r.inst.figures(now.at, r.epochs.turned, f)
 	out.InKernel = now.engine.InKernel
 	s := r.signs(&out, f, prev, now)

@@ -12,7 +12,7 @@ func (r *Run) regimeWord() string {
 
 // regimeOf is the regime that ruled between two looks, from what the instruments saw in between; "" where they do not say. The caller holds mu.
 func (r *Run) regimeOf(from, to look, percent *float64) string {
-	f := frameSetting{bytes: float64(r.eng.Config().Frame.Size), segmented: r.rows.slots() == "segmented"}
+	f := frameSetting{bytes: r.sent(from, to).Size(), segmented: r.rows.slots() == "segmented"}
 	out := r.inst.figures(to.at, from.at, f)
 	s := r.signs(&out, f, from, to)
 	if percent != nil && r.engDev.Speed > 0 {

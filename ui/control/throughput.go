@@ -79,7 +79,7 @@ func (r *Run) Throughput(ctx context.Context, spec ThroughputSpec, tell func(Tri
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		c := r.eng.Config()
-		c.Frame.Size = size - 4
+		c.Frame = c.Frame.At(size - 4) // where the size is a mix, one is sent after the other
 		return text(c.Validate(r.engDev))
 	}
 	err := t.run(ctx, r.trial, r.lineRate, fits, tell)
