@@ -12,7 +12,8 @@
 // Run.cmd is held by whoever changes the run (Start, Stop, Do, placement) and may be held for seconds, while a ring drains. Run.mu guards
 // the figures and is held for a look at the counters only, so a tick never waits for a command. Who needs both takes cmd first. These
 // goroutines belong to a Run: one that watches the link (started in New, ended by Close), one that waits for the engine's end, one for
-// the engine's events and, with a script, one that types it (started in Start; they end with the run, and Close waits for them).
+// the engine's events and, with a script, one that types it (started in Start; they end with the run, and Close waits for them). A far end adds the one of its
+// connection (engine/far). A FarEnd, the receiving side of two machines, is not a Run: it has a server's goroutines and those of its receiver.
 //
 // # Two cadences
 //

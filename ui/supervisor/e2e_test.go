@@ -146,6 +146,14 @@ func TestUsage(t *testing.T) {
 			{"check --rate max", 2, `--rate is not for check`},
 			{"sweep --knob sizes --from 60 --to 128", 2, `did you mean size\?`},
 			{"restore --rate max", 2, `--rate is not for restore`},
+			{"sink", 2, `which device\?`},
+			{"sink v1 --listen :7000", 2, `--listen ":7000": an address`},
+			{"sink v1 --listen 127.0.0.1:0", 2, `--key-file FILE, or WIRESPEED_KEY`},
+			{"sink nosuchdev", 1, `nosuchdev: no such device`},
+			{"run --far h:1", 2, `nothing leaves the lab`},
+			{"run v0 --far h:1", 2, `WIRESPEED_KEY`},
+			{"throughput v0", 2, `--rx DEV`},
+			{"run --trial 1s", 2, "for `wirespeed throughput`"},
 			{"", 2, "use `wirespeed run`"},
 			{"nosuchdev", 2, "use `wirespeed run`"}, // no terminal here
 		} {
