@@ -602,3 +602,20 @@ func TestQueueThatGoesAndComes(t *testing.T) {
 		}
 	}
 }
+
+// TestQueueThatWasOurs: what was set on a queue that only our channels made goes with it, without a word.
+func TestQueueThatWasOurs(t *testing.T) {
+	labtest.Pair(t, "y0", "y1", 2)
+	d := open(t, "y0")
+	run(t, "ethtool", "-L", "y0", "rx", "1", "tx", "1")
+	before := state(t, "y0")
+	g := guard(t, d)
+	set(t, g, "channels", "rx 2 tx 2")
+	if _, _, err := g.Set("xps[1]", "0"); errors.Is(err, ErrNotPermitted) || errors.Is(err, ErrNotSupported) {
+		set(t, g, "mtu", "1400") // XPS is root's
+	}
+	if notes, err := g.Close(); err != nil || len(notes) > 0 {
+		t.Errorf("%q, %v", notes, err)
+	}
+	diffState(t, before, state(t, "y0"))
+}

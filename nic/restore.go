@@ -116,7 +116,7 @@ func putBack(d *Device, j *journal) (put int, notes []string, err error) {
 			errs = append(errs, err)
 			failed[e.Name] = true
 		}
-		if _, waits := j.Lost[e.Name]; waits {
+		if _, waits := j.Lost[e.Name]; waits && !cameWith(changes, e) {
 			notes = append(notes, fmt.Sprintf("%s of %s is not there any more: it was %s", e.Name, j.Name, e.BeforeText))
 		} else if !failed[e.Name] {
 			put++
@@ -133,6 +133,13 @@ func putBack(d *Device, j *journal) (put int, notes []string, err error) {
 	}
 	j.Beside = nil
 	return put, notes, errors.Join(errs...)
+}
+
+// cameWith tells whether a setting was only there because we had changed the channels before: it goes with its queue, and nothing is missing.
+func cameWith(changes []entry, e entry) bool {
+	at := func(name string) int { return slices.IndexFunc(changes, func(c entry) bool { return c.Name == name }) }
+	channels := at("channels")
+	return channels >= 0 && channels < at(e.Name)
 }
 
 // putBackOne brings one setting back, if it is as we left it.

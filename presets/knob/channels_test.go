@@ -63,10 +63,18 @@ func TestChannelsComeFirst(t *testing.T) {
 			t.Errorf("asked (-want +got):\n%s", diff)
 		}
 	})
+	t.Run("as many workers as there will be queues", func(t *testing.T) {
+		c := &card{}
+		b := c.on(twoOfEight())
+		if _, err := SetAll(b, []Setting{{"queues", "4"}, {"channels", "combined 4"}}); err != nil || b.Config.Queues != 4 {
+			t.Errorf("%d queues, %v", b.Config.Queues, err)
+		}
+	})
 	for _, c := range []struct {
 		line []Setting
 		says string
 	}{
+		{[]Setting{{"queues", "2"}, {"channels", "combined 1"}}, "queues 2"},
 		{[]Setting{{"xps[4]", "1"}, {"channels", "combined 4"}}, "eth1 has no xps[4]"},
 		{[]Setting{{"xps[1]", "1"}, {"channels", "combined 1"}}, "xps[1] 1: with these channels eth1 has queues 0 to 0"},
 		{[]Setting{{"irq[3]", "1"}}, "eth1 has no irq[3]; it has irq[0], irq[1]"},

@@ -62,8 +62,8 @@ func SetAll(b *Bench, settings []Setting) (undo func() error, err error) {
 	return b.put(try)
 }
 
-// deciding are the knobs that make others unavailable, the most important last.
-var deciding = []string{"proto", "hex", "timing", "file"}
+// deciding are the knobs that make others unavailable, or that the limits of others come from, the most important last.
+var deciding = []string{"channels", "proto", "hex", "timing", "file"}
 
 // inOrder are the knobs that settings may turn: all, and of the families those that are named.
 func inOrder(settings []Setting) []Knob {
