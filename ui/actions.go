@@ -49,6 +49,7 @@ func (m *model) actions() []action {
 		{k.Reset, m.reset},
 		{k.Pause, m.openPause},
 		{k.Presets, m.openPresets},
+		{k.Packet, m.openPacket},
 		{k.Instruments, m.open(&instrumentPane{})},
 		{k.Counters, m.open(&counterPane{})},
 		{k.Arrivals, m.open(&arrivalPane{})},

@@ -5,8 +5,8 @@ import "github.com/charmbracelet/bubbles/key"
 // KeyMap is every key of the console. No other file names one.
 type KeyMap struct {
 	// On the main screen.
-	StartStop, Up, Down, Less, More, LessCoarse, MoreCoarse, Edit, Filter, Command          key.Binding
-	Path, Mark, Reset, Pause, Presets, Counters, Arrivals, Check, Freeze, Chart, Help, Quit key.Binding
+	StartStop, Up, Down, Less, More, LessCoarse, MoreCoarse, Edit, Filter, Command                  key.Binding
+	Path, Mark, Reset, Pause, Presets, Packet, Counters, Arrivals, Check, Freeze, Chart, Help, Quit key.Binding
 
 	Instruments key.Binding
 
@@ -48,6 +48,7 @@ func newKeyMap() KeyMap {
 		Arrivals:   binding("a", "arrivals: loss, order, faults, latency", "a"),
 		Counters:   binding("i", "counters that move, per second", "i"),
 		Check:      binding("n", "NIC check: what costs speed, what mends it", "n"),
+		Packet:     binding("v", "view the next frame: headers, bytes, sizes", "v"),
 		Presets:    binding("p", "presets", "p"),
 		Freeze:     binding("z", "freeze the screen; measuring goes on", "z"),
 		Chart:      binding("c", "chart: both, only ns/packet, only pps", "c"),
@@ -100,7 +101,7 @@ func (k KeyMap) scopes() []scope {
 	return []scope{
 		{"main screen", []key.Binding{
 			k.StartStop, k.Up, k.Down, k.Less, k.More, k.LessCoarse, k.MoreCoarse, k.Edit, k.Filter, k.Command,
-			k.Path, k.Mark, k.Reset, k.Pause, k.Presets, k.Instruments, k.Counters, k.Arrivals, k.Check, k.Freeze, k.Chart, k.Help, k.Quit,
+			k.Path, k.Mark, k.Reset, k.Pause, k.Presets, k.Packet, k.Instruments, k.Counters, k.Arrivals, k.Check, k.Freeze, k.Chart, k.Help, k.Quit,
 			k.Kick, k.Sweep, k.Epochs, k.Stop,
 		}},
 		{"everywhere", []key.Binding{k.Abort, k.Suspend}},
@@ -134,6 +135,7 @@ func (k KeyMap) mainHints(running bool) []hint {
 		{k.Quit, "quit"},
 		{k.Path, "path"},
 		{k.Presets, "presets"},
+		{k.Packet, "view frame"},
 		{k.Pause, "flow control"},
 		{k.Instruments, "instruments"},
 		{k.Counters, "counters"},

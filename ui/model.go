@@ -158,6 +158,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case presetsMsg:
 		if p, ok := m.overlay.(*presetList); ok {
 			p.list, p.err, p.loaded = msg.list, msg.err, true
+			return m, p.askFrame(m)
+		}
+	case frameMsg:
+		switch o := msg.to.(type) {
+		case *packetPane:
+			o.seen = msg.got
+		case *presetList:
+			o.seen = msg.got
 		}
 	default:
 		m.drawn = m.screen != ""

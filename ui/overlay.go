@@ -22,6 +22,7 @@ type overlay interface {
 var (
 	_ overlay = (*prompt)(nil)
 	_ overlay = (*helpText)(nil)
+	_ overlay = (*packetPane)(nil)
 	_ overlay = (*presetList)(nil)
 	_ overlay = (*pauseText)(nil)
 	_ overlay = (*counterPane)(nil)

@@ -15,6 +15,17 @@ type presetList struct {
 	err    error
 	loaded bool
 	at     int
+	about  scroller // over what is said of it
+	seen   framed   // the frame of one of them, the chosen one or one before
+}
+
+// askFrame asks for the frame of the chosen preset.
+func (o *presetList) askFrame(m *model) tea.Cmd {
+	if len(o.list) == 0 || o.list[o.at].Err != nil || o.seen.name == o.list[o.at].Name {
+		return nil
+	}
+	p := o.list[o.at]
+	return m.askFrame(o, &p)
 }
 
 // openPresets opens the list; the files are read outside the loop.
@@ -41,10 +52,9 @@ func (o *presetList) press(m *model, msg tea.KeyMsg) tea.Cmd {
 		o.at--
 	case key.Matches(msg, k.Down):
 		o.at++
-	case key.Matches(msg, k.PageUp):
-		o.at -= 8
-	case key.Matches(msg, k.PageDown):
-		o.at += 8
+	case key.Matches(msg, k.PageUp), key.Matches(msg, k.PageDown):
+		o.about.press(k, msg)
+		return nil
 	case key.Matches(msg, k.Top):
 		o.at = 0
 	case key.Matches(msg, k.Bottom):
@@ -67,8 +77,8 @@ func (o *presetList) press(m *model, msg tea.KeyMsg) tea.Cmd {
 			return outcome{said: said, err: err}
 		}})
 	}
-	o.at = max(0, min(o.at, len(o.list)-1))
-	return nil
+	o.at, o.about.top = max(0, min(o.at, len(o.list)-1)), 0
+	return o.askFrame(m)
 }
 
 // savePreset asks for the name of a new preset.
@@ -115,7 +125,11 @@ func (o *presetList) rows(m *model, w, h int) []string {
 	if w < nameW+20 {
 		return append(out, names...)[:min(h, len(names)+1)]
 	}
-	out = append(out, beside(names, nameW, o.aboutRows(m, w-nameW))...)
+	about := o.about.cut(o.aboutRows(m, w-nameW), h-1)
+	if o.about.lines > o.about.page {
+		out[0] = rule(th, w, "presets", th.Glyphs.key(m.keys.PageDown)+" more")
+	}
+	out = append(out, beside(names, nameW, about)...)
 	return out[:min(h, len(out))]
 }
 
@@ -167,6 +181,24 @@ func (o *presetList) aboutRows(m *model, w int) []string {
 		for _, s := range wrap(strings.Join(steps, ", "), w-4) {
 			line(th.Text, "  "+s)
 		}
+	}
+	if o.seen.name != p.Name {
+		return out
+	}
+	switch v := o.seen.view; {
+	case o.seen.lacks != "":
+		lacks := []string{}
+		for _, s := range wrap("not here: "+clean(o.seen.lacks), w-2) {
+			lacks = append(lacks, newRow(w).put(th.Warn, s).full())
+		}
+		out = append(out[:1:1], append(lacks, out[1:]...)...) // before all else
+	case o.seen.err != nil:
+		for _, s := range wrap(clean(o.seen.err.Error()), w-2) {
+			line(th.Warn, s)
+		}
+	default:
+		line(th.Dim, "a frame of it: "+sizeWords(v))
+		out = append(append(out, layerRows(th, w, v)...), hexRows(th, w, v.Bytes[:min(len(v.Bytes), 96)])...)
 	}
 	return out
 }

@@ -67,6 +67,8 @@ func TestScreen(t *testing.T) {
 		{name: "nic knobs lab 80x24", run: newFakeLab().after(50), w: 80, h: 24, open: func(m *model) { drive(m, "/", "nic", "enter") }},
 		{name: "presets 120x40", run: story(), w: 120, h: 40, open: openPresets},
 		{name: "presets 80x24", run: story(), w: 80, h: 24, open: openPresets},
+		{name: "packet 120x40", run: story(), w: 120, h: 40, open: openFrame},
+		{name: "packet 80x24", run: story(), w: 80, h: 24, open: openFrame},
 		{name: "edit 80x24", run: story(), w: 80, h: 24, open: func(m *model) { drive(m, "enter", "4", "0", "%") }},
 		{name: "edit refused 80x24", run: story(), w: 80, h: 24, open: func(m *model) { drive(m, "enter", "5", "parsec") }},
 		{name: "command 80x24", run: story(), w: 80, h: 24, open: func(m *model) { drive(m, ":", "size 105") }},

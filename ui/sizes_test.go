@@ -119,6 +119,7 @@ func overlays() map[string]func(m *model) {
 		},
 		"unchecked": func(m *model) { m.overlay = &checkPane{err: fmt.Errorf("%s", strings.Repeat("no ", 200))} },
 		"presets":   func(m *model) { m.overlay = list() },
+		"packet":    openFrame,
 		"reading":   func(m *model) { m.overlay = &presetList{} },
 		"edit":      func(m *model) { m.edit() },
 		"command": func(m *model) {

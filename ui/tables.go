@@ -1,9 +1,11 @@
 package ui
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"wirespeed/engine"
 	"wirespeed/ui/control"
@@ -297,7 +299,19 @@ func diffText(d *control.Comparison, plusMinus string) string {
 	return strings.ReplaceAll(clean(d.String()), "±", plusMinus)
 }
 
-// logRows are the last n lines of the log, the latest at the bottom.
+// progressWords say which step of a preset or script is under way, and what comes next.
+func progressWords(p *control.Progress, now time.Time) string {
+	s := fmt.Sprintf("%d of %d: %s", p.At+1, len(p.Steps), p.Steps[p.At])
+	if left := p.Until.Sub(now); !p.Until.IsZero() && left > 0 {
+		s += fmt.Sprintf(" (%d s left)", int(left.Seconds()+0.999))
+	}
+	if p.At+1 < len(p.Steps) {
+		return s + ", then " + p.Steps[p.At+1]
+	}
+	return s + ", the last one"
+}
+
+// logRows are the last n lines of the log, the latest at the bottom; steps under way and what a command said take its place.
 func (m *model) logRows(w, n int) []string {
 	v, th := m.view, m.theme
 	events := v.Log
@@ -310,6 +324,9 @@ func (m *model) logRows(w, n int) []string {
 	}
 	for _, e := range events {
 		out = append(out, newRow(w).put(th.Dim, " "+e.At.Format("15:04:05")+" ").clip(th.Text, clean(e.Text), w-10, th.Glyphs.Cut).full())
+	}
+	if p := v.Progress; p != nil && n > 0 {
+		out[n-1] = newRow(w).put(th.Badge, " "+clean(p.Name)+" ").put(th.Text, " ").clip(th.Text, clean(progressWords(p, v.At)), w-cells(p.Name)-4, th.Glyphs.Cut).full()
 	}
 	if m.note.text != "" && n > 0 {
 		k := th.Good
