@@ -28,7 +28,7 @@ var rooms = map[string][]string{
 	"ui":              {"ui/control", "presets", "presets/knob", "engine", "engine/meter", "nic", "nic/check"},
 	"ui/report":       {"ui/control", "engine/receive", "ui/plot", "presets", "presets/knob", "engine", "engine/meter", "nic", "nic/check"},
 	"ui/plot":         {"engine/meter"},
-	"ui/control":      {"presets", "presets/knob", "engine", "engine/far", "engine/frame", "engine/meter", "engine/receive", "engine/xdp", "nic", "nic/check", "nic/host"},
+	"ui/control":      {"presets", "presets/knob", "engine", "engine/far", "engine/frame", "engine/meter", "engine/receive", "engine/xdp", "nic", "nic/check", "nic/host", "nic/trace"},
 	"ui/supervisor":   {},
 	"presets":         {"presets/knob", "presets/trafgen", "engine/frame", "engine/pcap"},
 	"presets/trafgen": {"engine/frame"},
@@ -44,6 +44,7 @@ var rooms = map[string][]string{
 	"engine/receive":  {"engine/tpacket", "engine/meter", "engine/verify"},
 	"nic":             {"nic/host"},
 	"nic/check":       {"nic", "nic/host"}, // facts of both, and what to make of them
+	"nic/trace":       {},
 	"nic/host":        {},
 	"nic/lab":         {},
 	// For tests only: no room may import these.
@@ -53,7 +54,7 @@ var rooms = map[string][]string{
 
 // fences name the rooms that may import a package of others, or one below it.
 var fences = map[string][]string{
-	"unsafe":                             {"engine/tpacket"},
+	"unsafe":                             {"engine/tpacket", "nic/trace"},
 	"C":                                  {},
 	"github.com/charmbracelet/bubbletea": {"ui"},
 	"github.com/charmbracelet/lipgloss":  {"ui"},
@@ -253,7 +254,7 @@ func TestRoomsSeesEveryFault(t *testing.T) {
 		{"a test's helper in the program", "nic/b.go", "package nic\nimport _ \"wirespeed/nic/lab/labtest\"\n", "nic/b.go imports wirespeed/nic/lab/labtest"},
 		{"a renamed import", "engine/b.go", "package engine\nimport x \"wirespeed/nic\"\n", "engine/b.go imports wirespeed/nic"},
 		{"a file for another system", "engine/b_plan9.go", "//go:build plan9\n\npackage engine\nimport _ \"wirespeed/nic\"\n", "engine/b_plan9.go imports wirespeed/nic"},
-		{"unsafe outside its fence", "engine/b.go", "package engine\nimport _ \"unsafe\"\n", `engine/b.go imports unsafe: that is for ["engine/tpacket"] only`},
+		{"unsafe outside its fence", "engine/b.go", "package engine\nimport _ \"unsafe\"\n", `engine/b.go imports unsafe: that is for ["engine/tpacket" "nic/trace"] only`},
 		{"a terminal below the screen", "ui/control/b.go", "package control\nimport _ \"github.com/charmbracelet/bubbletea\"\n", "ui/control/b.go imports github.com/charmbracelet/bubbletea"},
 		{"a part of a fenced module", "ui/control/b.go", "package control\nimport _ \"github.com/charmbracelet/bubbles/key\"\n", "ui/control/b.go imports github.com/charmbracelet/bubbles/key"},
 		{"cgo", "engine/b.go", "package engine\nimport \"C\"\n", "engine/b.go imports C"},
