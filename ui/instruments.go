@@ -63,6 +63,7 @@ func (o *instrumentPane) rows(m *model, w, h int) []string {
 	lines := m.regimeRows(i, w)
 	lines = append(lines, m.qdiscGaugeRows(i, w)...)
 	lines = append(lines, m.deviceGaugeRows(i, w)...)
+	lines = append(append(lines, blanks(w)), m.traceRows(i, w)...)
 	return append([]string{rule(th, w, "instruments", remark)}, o.cut(lines, h-1)...)
 }
 
@@ -202,6 +203,9 @@ func (m *model) deviceGaugeRows(i *control.Instruments, w int) (out []string) {
 			out = append(out, gaugeTable(w, th.Dim, cols, true))
 		}
 		out = append(out, gaugeTable(w, th.Text, cols, false))
+	}
+	if i.RingFull != "" {
+		out = append(out, newRow(w).put(th.Warn, "   "+clean(i.RingFull)).full())
 	}
 	kernel := newRow(w).put(th.Title, " in the kernel").put(th.Text, "  "+group(uint64(max(i.InKernel, 0)))+" frames")
 	kernel.put(th.Dim, " in slots that have not come back: queue, device and completions together")

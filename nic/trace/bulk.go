@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -24,6 +25,9 @@ func (b Bulks) Mean() float64 {
 	return float64(b.Frames) / float64(b.Dequeues)
 }
 
+// Ends are the upper ends of the histogram's classes; the last takes any number.
+func (Bulks) Ends() []uint64 { return slices.Clone(Buckets[:]) }
+
 func (b *Bulks) add(packets uint64) {
 	b.Dequeues++
 	b.Frames += packets
@@ -34,15 +38,6 @@ func (b *Bulks) add(packets uint64) {
 			return
 		}
 	}
-}
-
-// Add sums up two windows.
-func (b Bulks) Add(o Bulks) Bulks {
-	b.Dequeues, b.Frames, b.Max, b.Lost = b.Dequeues+o.Dequeues, b.Frames+o.Frames, max(b.Max, o.Max), b.Lost+o.Lost
-	for i, n := range o.Histogram {
-		b.Histogram[i] += n
-	}
-	return b
 }
 
 // OpenBulks opens the trace point that tells bulks, of a device by its index. errors.Is: ErrNotPermitted but for the machine's root, ErrNotSupported.
@@ -60,7 +55,11 @@ func (t *Tracer) Bulks(ctx context.Context, window time.Duration) (b Bulks, err 
 		return b, err
 	}
 	see := func(r record) { b.add(r.value) }
-	err = t.during(ctx, window, see)
+	err = t.during(ctx, window, see, func() {
+		now := b
+		now.Lost = t.lost - lost
+		t.live.Bulks.Store(&now)
+	})
 	if off := t.enable(0, false); err == nil {
 		err = off
 	}
@@ -71,18 +70,37 @@ func (t *Tracer) Bulks(ctx context.Context, window time.Duration) (b Bulks, err 
 	return b, err
 }
 
-// during polls for a time.
-func (t *Tracer) during(ctx context.Context, window time.Duration, see func(record)) error {
+// showPeriod is how often a live trace shows its figures.
+const showPeriod = 100 * time.Millisecond
+
+// during polls for a time; show shows the figures of a live trace.
+func (t *Tracer) during(ctx context.Context, window time.Duration, see func(record), show func()) error {
 	tick := time.NewTicker(pollPeriod)
 	defer tick.Stop()
+	var ask chan chan struct{}
+	if t.live != nil {
+		close(t.live.Ready)
+		ask = t.live.Ask
+	}
+	shown := time.Now()
 	for end := time.Now().Add(window); time.Now().Before(end); {
+		var asked chan struct{}
 		select {
 		case <-ctx.Done():
 			return nil
+		case asked = <-ask:
+			time.Sleep(2 * time.Duration(settled))
 		case <-tick.C:
 		}
 		if err := t.poll(false, see); err != nil {
 			return err
+		}
+		if t.live != nil && (asked != nil || time.Since(shown) >= showPeriod) {
+			show()
+			shown = time.Now()
+		}
+		if asked != nil {
+			close(asked)
 		}
 	}
 	return nil

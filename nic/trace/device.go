@@ -18,7 +18,7 @@ type Owned struct {
 	LapMax   time.Duration
 	InMean   float64 // frames in the device, on the average of the time
 	InMax    int
-	Stuck    int           // frames that did not leave within Patience
+	Stuck    int           // frames that did not leave within Patience; where events were lost, or their release was not seen
 	Oldest   time.Duration // of those
 	Window   time.Duration
 }
@@ -142,12 +142,20 @@ func (t *Tracer) Device(ctx context.Context, window time.Duration) (Owned, error
 			return Owned{}, err
 		}
 	}
-	err := t.during(ctx, window, see)
+	err := t.during(ctx, window, see, func() {
+		now := o.result(monotonic())
+		now.Lost = t.lost - lost
+		t.live.Owned.Store(&now)
+	})
 	if off := t.enable(starts, false); err == nil {
 		err = off
 	}
 	stopped := monotonic()
-	for end := time.Now().Add(Patience + Patience/10); err == nil; {
+	patience := Patience + Patience/10
+	if ctx.Err() != nil {
+		patience /= 10 // somebody waits
+	}
+	for end := time.Now().Add(patience); err == nil; {
 		if err = t.poll(false, see); err != nil || len(o.since) == 0 && monotonic()-stopped > 2*settled || time.Now().After(end) {
 			break
 		}

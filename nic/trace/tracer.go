@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,25 @@ type Tracer struct {
 	events []event
 	lost   uint64
 	late   []record // read, and perhaps not the oldest yet
+
+	live *Live // nil: nobody watches while it goes on
+}
+
+// Live is how a trace that goes on for long is watched, from another goroutine.
+type Live struct {
+	// Ready is closed once the trace points are on. Ask takes a channel that is closed once all that has happened before is part of the figures.
+	Ready chan struct{}
+	Ask   chan chan struct{}
+
+	// Bulks and Owned are the figures so far, at most a tenth of a second old; nil before the first.
+	Bulks atomic.Pointer[Bulks]
+	Owned atomic.Pointer[Owned]
+}
+
+// Watch lets the next trace be watched. It is called before that begins.
+func (t *Tracer) Watch() *Live {
+	t.live = &Live{Ready: make(chan struct{}), Ask: make(chan chan struct{})}
+	return t.live
 }
 
 // record is one event.

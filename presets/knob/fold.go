@@ -87,7 +87,7 @@ func Settings(b *Bench) []Setting {
 	fresh.Config = Defaults(b.Device, b.RxMAC, b.Lab)
 	fresh.Config.Queues = b.Config.Queues
 	fresh.Config.CPUs = firstCPUs(b.Device, b.Config.Queues)
-	fresh.Link = 0
+	fresh.Link, fresh.Trace = 0, ""
 	var out []Setting
 	for _, k := range On(b) {
 		v := k.get(b)

@@ -30,6 +30,8 @@ type Bench struct {
 	OwnSpeed    uint64 // 0 is unknown
 	OwnSpeedWhy string // why it is
 
+	Trace string // what is watched at the kernel's trace points, "" nothing
+
 	// Settings are the device's own, as the kernel said last, or as they are to be; nil before a device is open. The slice is never written to.
 	Settings []nic.Value
 
@@ -40,6 +42,8 @@ type Bench struct {
 	SetNIC func(name, text string) (now string, undo func() error, err error)
 	// SetLink makes or states the link; nil where it is only to be written down.
 	SetLink func(speed uint64) error
+	// SetTrace watches something else, "" nothing; nil where it is only to be written down.
+	SetTrace func(what string) error
 }
 
 // Group is where the panel shows a knob.
@@ -79,7 +83,7 @@ type Knob struct {
 
 // All returns the knobs that there are on every device, in the panel's order. The slice is the caller's.
 func All() []Knob {
-	return slices.Concat(stream, way, link, sinks, headers, content, files, device)
+	return slices.Concat(stream, way, link, sinks, traces, headers, content, files, device)
 }
 
 // Find returns the knob of a name. errors.Is(err, ErrUsage) holds where there is none.
@@ -253,7 +257,7 @@ func (b *Bench) put(next Bench) (undo func() error, err error) {
 			next.Settings[i].Now = now
 		}
 	}
-	stream := len(turned) == 0 || !reflect.DeepEqual(b.Config, next.Config)
+	stream := len(turned) == 0 && old.Trace == next.Trace || !reflect.DeepEqual(b.Config, next.Config)
 	if stream && b.Apply != nil {
 		if err := b.Apply(next.Config); err != nil {
 			return nil, errors.Join(err, back())
@@ -262,10 +266,21 @@ func (b *Bench) put(next Bench) (undo func() error, err error) {
 	if err := relink(old.Link, next.Link, false); err != nil {
 		return nil, errors.Join(RefusedByNIC(err), back())
 	}
-	keep := func(s Bench) { b.Config, b.Device, b.Settings, b.Link = s.Config, s.Device, s.Settings, s.Link }
+	retrace := func(from, to string) error {
+		if b.SetTrace == nil || from == to {
+			return nil
+		}
+		return b.SetTrace(to)
+	}
+	if err := retrace(old.Trace, next.Trace); err != nil {
+		return nil, errors.Join(err, back())
+	}
+	keep := func(s Bench) {
+		b.Config, b.Device, b.Settings, b.Link, b.Trace = s.Config, s.Device, s.Settings, s.Link, s.Trace
+	}
 	keep(next)
 	return func() error {
-		if err := relink(next.Link, old.Link, true); err != nil {
+		if err := errors.Join(retrace(next.Trace, old.Trace), relink(next.Link, old.Link, true)); err != nil {
 			return err
 		}
 		if stream && b.Apply != nil {

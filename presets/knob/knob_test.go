@@ -69,7 +69,7 @@ func set(t testing.TB, b *Bench, name, text string) {
 }
 
 func TestEveryKnobOfTheDesignIsDeclaredOnce(t *testing.T) {
-	want := strings.Fields("rate size burst path segment slot queues receiver cpus link sink dst-mac src-mac dst-ip src-ip dst-port src-port vlan " +
+	want := strings.Fields("rate size burst path segment slot queues receiver cpus link sink trace dst-mac src-mac dst-ip src-ip dst-port src-port vlan " +
 		"proto flows mpls ttl tos payload hex file loop timing " +
 		"pause rings.tx rings.rx coalesce.tx-usecs coalesce.tx-frames coalesce.rx-usecs coalesce.rx-frames coalesce.adaptive-tx coalesce.adaptive-rx " +
 		"channels qdisc irq mtu txqueuelen governor")
@@ -100,7 +100,7 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"rate": "max", "size": "60", "burst": "1", "path": "bypass", "segment": "software", "slot": "auto", "queues": "1", "receiver": "count", "cpus": "0", "sink": "off",
+		"rate": "max", "size": "60", "burst": "1", "path": "bypass", "segment": "software", "slot": "auto", "queues": "1", "receiver": "count", "cpus": "0", "sink": "off", "trace": "off",
 		"dst-mac": "02:00:00:00:00:02", "src-mac": "02:00:00:00:00:01", "dst-ip": "198.18.0.2", "src-ip": "198.18.0.1",
 		"dst-port": "9", "src-port": "9", "vlan": "none", "link": "none",
 		"proto": "udp", "flows": "1", "mpls": "none", "ttl": "32", "tos": "0", "payload": "zero", "hex": "none",
@@ -316,7 +316,7 @@ func TestDetail(t *testing.T) {
 	set(t, b, "path", "qdisc")
 	want := map[string]string{
 		"rate": "595,238 pps, 1680.0 ns/packet, 400 Mbit/s L1", "size": "60 B (64 with FCS, 84 on the wire)", "burst": "32 frames every 53.76 us",
-		"path": "through the queueing discipline", "segment": "the kernel cuts", "slot": "-", "queues": "of 4", "receiver": "counted, not looked at", "cpus": "of 0-1,4-5", "sink": "-",
+		"path": "through the queueing discipline", "segment": "the kernel cuts", "slot": "-", "queues": "of 4", "receiver": "counted, not looked at", "cpus": "of 0-1,4-5", "sink": "-", "trace": "-",
 		"dst-mac": "the receiving device", "src-mac": "eth1", "dst-ip": "-", "src-ip": "-", "dst-port": "-", "src-port": "-", "vlan": "-", "link": "the device's 1 Gbit/s",
 		"proto": "-", "flows": "-", "mpls": "-", "ttl": "-", "tos": "-", "payload": "-", "hex": "-", "file": "-", "loop": "-", "timing": "-",
 		"rings.tx": "of 4096", "rings.rx": "of 4096", "channels": "combined 1 .. 8", "irq": "on CPU 0-5; 0-5; 0-5; 0-5", "mtu": "of 9216",

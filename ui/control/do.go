@@ -123,7 +123,7 @@ func (r *Run) turnHeld(name, value string) (string, error) {
 	}
 	b := r.Bench()
 	old := k.Get(b)
-	b.Apply, b.SetNIC, b.SetLink = r.apply, r.setNIC, r.setLink
+	b.Apply, b.SetNIC, b.SetLink, b.SetTrace = r.apply, r.setNIC, r.setLink, r.setTrace
 	before := b.Config
 	if _, err := k.Set(b, value); err != nil {
 		return "", err
@@ -150,7 +150,7 @@ func (r *Run) turnAll(label string, settings []Setting) error {
 	r.cmd.Lock()
 	defer r.cmd.Unlock()
 	b := r.Bench()
-	b.Apply, b.SetNIC, b.SetLink = r.apply, r.setNIC, r.setLink
+	b.Apply, b.SetNIC, b.SetLink, b.SetTrace = r.apply, r.setNIC, r.setLink, r.setTrace
 	if _, err := knob.SetAll(b, settings); err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ type Instruments struct {
 	DeviceWhy string        // likewise
 	InKernel  int           // frames in slots that have not come back: queue, device and completions together
 
+	RingFull string // that the driver's ring is, "" where it is not, or not known
+	Trace    *Trace // nil while the knob trace is off
+
 	Regime    meter.Regime
 	RegimeWhy string
 	Since     time.Time      // when the regime began; zero before it is known
@@ -314,7 +317,9 @@ func (r *Run) instrumentsOf(prev, now look) *Instruments {
 	f := frameSetting{bytes: r.sent(prev, now).Size(), segmented: r.rows.slots() == "segmented"}
 	out := r.inst.figures(now.at, r.epochs.turned, f)
 	out.InKernel = now.engine.InKernel
+	out.Trace = r.traceView()
 	s := r.signs(&out, f, prev, now)
+	out.RingFull = out.ringFull(ringTx(r.values), s.Waiting)
 	if r.engDev.Speed > 0 && r.last.Valid && r.last.TX.Percent != nil {
 		s.Percent, s.Link = r.last.TX.Percent, speedWords(r.engDev.Speed)
 		if !r.steady() { // the last whole sample is of before the change
@@ -328,6 +333,16 @@ func (r *Run) instrumentsOf(prev, now look) *Instruments {
 	}
 	out.Since, out.Changes = r.inst.settle(now.at, out.Regime, out.RegimeWhy, after)
 	return &out
+}
+
+// ringFull looks at what byte queue limits count, or at what the trace points do.
+func (i *Instruments) ringFull(descriptors int, waiting float64) string {
+	for _, d := range i.Devices {
+		if text := meter.RingFull(descriptors, d.Most, d.Limit, waiting); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // rule decides on the regime.
@@ -353,6 +368,10 @@ func (r *Run) signs(out *Instruments, f frameSetting, prev, now look) meter.Sign
 		if d := slices.IndexFunc(out.Devices, func(d DeviceGauge) bool { return d.Queue == busiest.Queue }); d >= 0 {
 			s.InFlight, s.Limit = &out.Devices[d].MeanBytes, &out.Devices[d].LimitBytes
 		}
+	}
+	if t := out.Trace; t != nil && t.Bulks != nil && t.Bulks.Dequeues > 0 && t.Blind == "" && t.At.After(r.epochs.turned) {
+		mean := t.Bulks.Mean()
+		s.Bulk = &mean
 	}
 	if since := now.at.Sub(prev.at).Seconds(); since > 0 {
 		for i, w := range now.engine.Workers {

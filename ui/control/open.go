@@ -77,6 +77,11 @@ func open(o Options, p parts) (_ *Run, err error) {
 	r.spawn(r.listen)
 	r.spawn(r.keepWatch)
 	r.spawn(r.keepInstruments)
+	if b.Trace != "" {
+		if err := r.setTrace(b.Trace); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.dev.Watch(r.life, r.linkChanged); err != nil {
 		return nil, fmt.Errorf("watch %s: %w", o.Device, err)
 	}

@@ -56,6 +56,7 @@ type Run struct {
 	log    journal
 	guard  guard
 	inst   instruments // locks itself
+	tracer tracer      // likewise
 	plan   []string    // what the command line changes on the device
 
 	steering *placement   // locks itself
@@ -253,7 +254,7 @@ func (r *Run) Bench() *knob.Bench {
 // bench makes a Bench. The caller holds mu, or is New.
 func (r *Run) bench() *knob.Bench {
 	b := &knob.Bench{
-		Device: r.engDev, Lab: r.o.Lab, Settings: r.values, Link: r.stated, OwnSpeed: r.link.Speed, OwnSpeedWhy: r.link.SpeedWhy,
+		Device: r.engDev, Lab: r.o.Lab, Settings: r.values, Link: r.stated, Trace: r.tracing(), OwnSpeed: r.link.Speed, OwnSpeedWhy: r.link.SpeedWhy,
 	}
 	if r.eng != nil {
 		b.Config = r.eng.Config()

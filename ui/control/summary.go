@@ -30,6 +30,7 @@ type Summary struct {
 	Kicks         []Kick
 	Sweep         *Sweep // the last one, nil without one
 	Result        string // two lines, "\n" between
+	Trace         *Trace // nil while the knob trace is off
 	Err           error  // why it failed
 }
 
@@ -53,6 +54,7 @@ func (s Summary) Kept() []string {
 
 // Result is the end of a run in the classic form, two lines, and all the figures of the summary.
 func (r *Run) Result() Summary {
+	r.settleTrace()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.take(r.o.Interval)
@@ -67,6 +69,7 @@ func (r *Run) Result() Summary {
 		Epochs: r.epochs.all(), Marks: slices.Clone(r.epochs.marks), Diff: r.epochs.diff,
 		Kicks: slices.Clone(r.kickList), Sweep: r.sweep, StdDevNS: math.NaN(), Err: r.failure,
 	}
+	s.Trace = r.traceView()
 	if l.Device != nil && !r.gauge.coarse {
 		s.TxPackets, s.TxSource = *l.Device, fromDevice
 	}

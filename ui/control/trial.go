@@ -119,7 +119,7 @@ func (r *Run) turnForTrial(limit engine.Limit, settings ...knob.Setting) error {
 	r.cmd.Lock()
 	defer r.cmd.Unlock()
 	b := r.Bench()
-	b.Apply, b.SetNIC, b.SetLink = r.apply, r.setNIC, r.setLink
+	b.Apply, b.SetNIC, b.SetLink, b.SetTrace = r.apply, r.setNIC, r.setLink, r.setTrace
 	if _, err := knob.SetAll(b, settings); err != nil {
 		return err
 	}

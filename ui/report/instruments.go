@@ -20,7 +20,52 @@ type (
 		QdiscWhy  *string           `json:"qdisc_why"` // why there are none
 		Devices   []deviceGaugeJSON `json:"devices"`
 		DeviceWhy *string           `json:"device_why"`
+		RingFull  *string           `json:"ring_full"` // that the driver's ring is, in words
+		Trace     *traceJSON        `json:"trace"`     // null while the knob trace is off
 		Changes   []changeJSON      `json:"changes"`
+	}
+
+	// traceJSON is what the trace points showed: of the last window, or with -all since it was switched on.
+	traceJSON struct {
+		What      string      `json:"what"`
+		WindowS   float64     `json:"window_s"` // of each second
+		Windows   int         `json:"windows"`
+		Bulks     *bulksJSON  `json:"bulks"`
+		Device    *deviceJSON `json:"device"`
+		CostShare *float64    `json:"cost_share"` // of the rate
+		CostPPS   *float64    `json:"cost_pps"`
+		CostWhy   *string     `json:"cost_why"`
+		Blind     *string     `json:"blind"` // why nothing is to be seen
+		Error     *string     `json:"error"`
+	}
+
+	bulksJSON struct {
+		Dequeues  uint64       `json:"dequeues"`
+		Frames    uint64       `json:"frames"`
+		Mean      *float64     `json:"mean"`
+		Max       uint64       `json:"max"`
+		Histogram []bucketJSON `json:"histogram"`
+		Lost      uint64       `json:"lost_events"`
+	}
+
+	bucketJSON struct {
+		UpTo     *uint64 `json:"up_to"` // null: any number
+		Dequeues uint64  `json:"dequeues"`
+	}
+
+	deviceJSON struct {
+		Frames   uint64   `json:"frames"`
+		Heads    uint64   `json:"heads"` // of them super-frames that the device cuts itself
+		Released uint64   `json:"released"`
+		Again    uint64   `json:"again"`
+		Lost     uint64   `json:"lost_events"`
+		LapMean  *float64 `json:"lap_mean_us"` // to the release
+		LapMax   *float64 `json:"lap_max_us"`
+		InMean   float64  `json:"in_mean"`
+		InMax    int      `json:"in_max"`
+		Stuck    *int     `json:"stuck"` // null where events were lost: a release may be among them
+		OldestS  *float64 `json:"oldest_s"`
+		WindowS  float64  `json:"window_s"`
 	}
 
 	qdiscGaugeJSON struct {
@@ -66,6 +111,7 @@ func newInstruments(i *control.Instruments) *instrumentsJSON {
 	}
 	o := &instrumentsJSON{
 		Why: word(i.RegimeWhy), WindowS: i.Window.Seconds(), LooksPerS: i.PerSecond, Cost: i.Cost, QdiscWhy: word(i.Why), DeviceWhy: word(i.DeviceWhy),
+		RingFull: word(i.RingFull), Trace: newTrace(i.Trace),
 		Qdiscs: []qdiscGaugeJSON{}, Devices: []deviceGaugeJSON{}, Changes: []changeJSON{},
 	}
 	if i.Regime != meter.RegimeUnknown {

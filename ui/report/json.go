@@ -160,6 +160,7 @@ type (
 		Marks         []epochJSON   `json:"marks"`
 		Diff          *diffJSON     `json:"diff"`
 		Error         *string       `json:"error"`
+		Trace         *traceJSON    `json:"trace"` // null while the knob trace is off
 		Result        string        `json:"result"`
 
 		Kicks []kickJSON   `json:"kicks"`
@@ -337,7 +338,7 @@ func newSummary(s control.Summary, at time.Time) summaryJSON {
 	o := summaryJSON{
 		Type: "summary", T: stamp(at), ElapsedS: s.Elapsed.Seconds(), TxPackets: s.TxPackets, TxSource: s.TxSource, RxPackets: s.RxPackets,
 		Ladder: newLadder(s.Ladder), Receiver: newReceiver(s.Arrivals), Latency: newWhole(s.Arrivals), Far: newFar(s.Far), Missed: s.Missed, LostNoCarrier: s.LostNoCarrier, AvgPPS: s.AvgPPS,
-		StdDevNS: known(s.StdDevNS, true), Errors: s.Errors, Epochs: newEpochs(s.Epochs), Marks: newEpochs(s.Marks), Result: s.Result,
+		StdDevNS: known(s.StdDevNS, true), Errors: s.Errors, Epochs: newEpochs(s.Epochs), Marks: newEpochs(s.Marks), Result: s.Result, Trace: newTrace(s.Trace),
 	}
 	o.Kicks = newKicks(s.Kicks)
 	if s.Sweep != nil {
