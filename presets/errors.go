@@ -22,8 +22,8 @@ func problem(cause error, format string, args ...any) error {
 
 const maxName = 40
 
-// checkName says why a name cannot be one, nil if it can: it becomes a file's name and a word of the command language.
-func checkName(name string) error {
+// CheckName says why a name cannot be one, nil if it can: it becomes a file's name and a word of the command language.
+func CheckName(name string) error {
 	bad := name == "" || len(name) > maxName || !alnum(name[0])
 	for i := 0; i < len(name) && !bad; i++ {
 		bad = !alnum(name[i]) && name[i] != '-' && name[i] != '_'

@@ -59,7 +59,7 @@ func Load(nameOrPath string) (Preset, error) {
 	if p, ok, err := loadBuiltin(nameOrPath); ok {
 		return p, err
 	}
-	if err := checkName(nameOrPath); err != nil {
+	if err := CheckName(nameOrPath); err != nil {
 		return Preset{}, err
 	}
 	if dir, ok := userDir(); ok {

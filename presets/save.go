@@ -17,7 +17,7 @@ func Save(name string, p Preset) (path string, err error) { return save(name, p,
 func Replace(name string, p Preset) (path string, err error) { return save(name, p, true) }
 
 func save(name string, p Preset, replace bool) (string, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return "", err
 	}
 	if isBuiltin(name) {

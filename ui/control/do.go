@@ -8,6 +8,7 @@ import (
 
 	"wirespeed/engine"
 	"wirespeed/engine/meter"
+	"wirespeed/presets"
 	"wirespeed/presets/knob"
 )
 
@@ -224,6 +225,17 @@ func (r *Run) Mark(name string) (string, error) {
 
 // rehearse tries the script on a copy of the knobs, so that a wrong line is refused before the first frame.
 func (r *Run) rehearse(b *knob.Bench) error {
+	for i, s := range r.o.Script {
+		if s.Verb == knob.DoSave {
+			if err := presets.CheckName(s.Name); err != nil {
+				return knob.At(s.Where, err)
+			}
+		}
+		// Without a screen nobody is left to start again: what follows would be dropped without a word.
+		if s.Verb == knob.DoStop && i+1 < len(r.o.Script) && r.o.Script[i+1].Verb != knob.DoQuit && !r.o.Console {
+			return knob.At(r.o.Script[i+1].Where, usage("nothing is carried out after stop, which ends a run without a screen: leave it out, or use rate and wait"))
+		}
+	}
 	return knob.Rehearse(b, r.o.Script, loadPreset)
 }
 
@@ -285,7 +297,11 @@ func (r *Run) playSteps(ctx context.Context, name string, steps []Step) bool {
 			return false
 		}
 		r.catchUp()
-		if _, err := r.carryOut(ctx, s.Command); err != nil {
+		said, err := r.carryOut(ctx, s.Command)
+		if err == nil && said != "" && (s.Verb == knob.DoHelp || s.Verb == knob.DoNIC) {
+			r.log.add("", said)
+		}
+		if err != nil {
 			if !errors.Is(err, ErrQuit) && !errors.Is(err, context.Canceled) {
 				r.fail(knob.At(s.Where, err))
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"wirespeed/nic/check"
@@ -180,4 +181,26 @@ func TestCheckLine(t *testing.T) {
 			t.Errorf("the log has no %q: %s", want, logOf(r))
 		}
 	})
+}
+
+func TestLinesThatCouldNeverBeCarriedOutAreRefusedBeforeTheFirstFrame(t *testing.T) {
+	for lines, want := range map[string]string{
+		"wait 1s\nstop\nwait 1s\nstart": "s:3: nothing is carried out after stop, which ends a run without a screen: leave it out, or use rate and wait",
+		"save ../../evil":               `s:1: preset "../../evil": a name is letters, digits, - and _, at most 40, and begins with a letter or digit`,
+		"stop\nquit":                    "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			o := Options{Device: "tx0", Settings: []Setting{{Knob: "dst-mac", Value: "02:00:00:00:00:02"}}, Script: script(t, lines)}
+			r, err := open(o, newWorld().parts())
+			got := ""
+			if err != nil {
+				got = err.Error()
+			} else if err := r.Close(t.Context()); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			if got != want || want != "" && !errors.Is(err, knob.ErrUsage) {
+				t.Errorf("%q: %q (%T), want %q", lines, got, err, want)
+			}
+		})
+	}
 }
