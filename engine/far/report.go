@@ -20,7 +20,7 @@ type Report struct {
 	Dropped  *uint64 `json:"dropped"`  // by the device, likewise
 	Arrived  *uint64 `json:"arrived"`  // frames of ours
 
-	Verified   *uint64 `json:"verified"` // of them, seen and found right
+	Verified   *uint64 `json:"verified"` // of them, seen and found right, each number once
 	Lost       *uint64 `json:"lost"`
 	Duplicates *uint64 `json:"duplicates"`
 	Reordered  *uint64 `json:"reordered"`

@@ -356,7 +356,7 @@ func (f *FarEnd) report() far.Report {
 	}
 	if s := now.verified; s != nil && f.o.Sink.Every <= 1 { // a part of the frames is not all of them
 		lost := s.Lost()
-		r.Verified, r.Lost, r.Duplicates, r.Reordered, r.Corrupt, r.Unseen = &s.Right, &lost, &s.Duplicates, &s.Reordered, &s.Corrupt, &s.NotSeen
+		r.Verified, r.Lost, r.Duplicates, r.Reordered, r.Corrupt, r.Unseen = &s.Received, &lost, &s.Duplicates, &s.Reordered, &s.Corrupt, &s.NotSeen
 	}
 	return r
 }

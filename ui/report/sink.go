@@ -285,7 +285,7 @@ func newVerdict(s *receive.Snapshot, every uint32) *verdictJSON {
 		return nil
 	}
 	v := &verdictJSON{
-		Every: every, Verified: s.Right, Lost: s.Lost(), Duplicates: s.Duplicates, Reordered: s.Reordered, Extent: s.ExtentMax, Corrupt: s.Corrupt, NotSeen: s.NotSeen, Restarts: s.Restarts,
+		Every: every, Verified: s.Received, Lost: s.Lost(), Duplicates: s.Duplicates, Reordered: s.Reordered, Extent: s.ExtentMax, Corrupt: s.Corrupt, NotSeen: s.NotSeen, Restarts: s.Restarts,
 	}
 	if s.ForeignOK {
 		v.Foreign = &s.Foreign
