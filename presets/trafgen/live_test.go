@@ -269,12 +269,19 @@ func sendOnce(t *testing.T, dev, file string, n int) (frames [][]byte, said stri
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	dir := t.TempDir() // it leaves files where it is
+	cpp := strings.HasPrefix(base(file), "cpp")
+	if cpp { // and cpp finds there what is included
+		if err := os.CopyFS(dir, os.DirFS(filepath.Dir(path))); err != nil {
+			t.Fatal(err)
+		}
+		path = filepath.Join(dir, filepath.Base(path))
+	}
 	args := []string{"-P", "1", "-Q", "-i", path, "-o", dev, "-n", fmt.Sprint(n), "-t", "0"} // -t: with sendto(), which returns when the frame is there
 	cmd := exec.CommandContext(ctx, "trafgen", args...)
-	cmd.Dir = t.TempDir() // it leaves files there
-	if strings.HasPrefix(base(file), "cpp") {
+	cmd.Dir = dir
+	if cpp {
 		cmd.Args = append(cmd.Args, "--cpp")
-		cmd.Dir = filepath.Dir(path) // where cpp finds what is included
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

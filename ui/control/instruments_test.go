@@ -2,6 +2,7 @@ package control
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -91,9 +92,10 @@ func TestInstruments(t *testing.T) {
 
 // TestRegimeChanges is what just changed, and after what.
 func TestRegimeChanges(t *testing.T) {
-	backlog := uint64(0)
+	var frames atomic.Uint64
 	inBubble(t, func(w *world, o *Options) {
 		w.queues = func() []nic.QueueQdisc {
+			backlog := frames.Load()
 			return []nic.QueueQdisc{{Queue: -1, Qdisc: nic.Qdisc{Kind: "pfifo", BacklogPackets: backlog, BacklogBytes: 60 * backlog}}}
 		}
 	}, func(t *testing.T, w *world, r *Run) {
@@ -106,7 +108,7 @@ func TestRegimeChanges(t *testing.T) {
 		if _, err := r.Do("burst 8"); err != nil {
 			t.Fatal(err)
 		}
-		backlog = 100
+		frames.Store(100)
 		for range 4 {
 			time.Sleep(250 * time.Millisecond)
 			r.Tick()

@@ -160,12 +160,17 @@ func TestKickIsInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Second)
-		if !w.helping {
+		helping := func() bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.helping
+		}
+		if !helping() {
 			t.Error("no helper")
 		}
 		r.Stop()
 		time.Sleep(time.Second)
-		if w.helping {
+		if helping() {
 			t.Error("the helper outlives the run")
 		}
 	})

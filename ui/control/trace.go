@@ -48,14 +48,17 @@ type tracer struct {
 // setTrace is what the knob trace calls. The caller holds cmd, or is New.
 func (r *Run) setTrace(what string) error {
 	var t *trace.Tracer
+	r.mu.Lock()
+	link := r.link
+	r.mu.Unlock()
 	kind, every := strings.CutSuffix(what, "-all")
 	if what != "" { // what is on stays so where the other cannot be had
 		var err error
 		switch kind {
 		case "bulk":
-			t, err = trace.OpenBulks(r.link.Index)
+			t, err = trace.OpenBulks(link.Index)
 		case "device":
-			t, err = trace.OpenDevice(r.link.Name)
+			t, err = trace.OpenDevice(link.Name)
 		}
 		if errors.Is(err, trace.ErrNotPermitted) {
 			return notPermitted("trace %s: %v", what, err)
