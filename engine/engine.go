@@ -177,6 +177,9 @@ func (e *Engine) applyStream(cfg Config) error {
 		e.cfg = cfg
 		return nil
 	}
+	if err := e.fits(cfg); err != nil {
+		return err
+	}
 	now := e.clock.now()
 	origin, err := cfg.follows(e.cfg, e.dev, e.run, now)
 	if err != nil {

@@ -2,12 +2,18 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 
 	"wirespeed/engine/frame"
 )
 
-// openQueues sees to it that n queues are open for new workers.
+// openQueues sees to it that n queues are open for new workers, with room for the longest frames of the device as it is now.
 func (e *Engine) openQueues(n int) error {
+	if len(e.queues) > 0 && e.queues[0].frames.ring.MaxFrame() < frame.MaxSize(e.dev.MTU, 1) {
+		if err := e.closeQueues(); err != nil {
+			return err
+		}
+	}
 	for len(e.queues) < n {
 		q, err := openQueue(e.dev, len(e.queues))
 		if err != nil {
@@ -16,6 +22,31 @@ func (e *Engine) openQueues(n int) error {
 		e.queues = append(e.queues, q)
 	}
 	return nil
+}
+
+// fits says why the rings of the run under way do not take the longest frames of cfg: the MTU may have grown since they were made.
+func (e *Engine) fits(cfg Config) error {
+	for _, q := range e.run.queues() {
+		if longest, most := cfg.longest(e.dev), q.frames.ring.MaxFrame(); longest > most {
+			return fmt.Errorf("size %d: the rings of this run were made for frames of up to %d bytes, when the MTU was smaller: stop and start again", longest, most)
+		}
+	}
+	return nil
+}
+
+// longest is how long a frame of cfg can be, in bytes.
+func (cfg Config) longest(dev Device) int {
+	longest := cfg.Frame.Size
+	switch {
+	case cfg.Load != nil:
+		return frame.MaxSize(dev.MTU, 1)
+	case len(cfg.Streams) > 0:
+		longest = 0
+	}
+	for _, s := range cfg.Streams {
+		longest = max(longest, s.Frame.Size)
+	}
+	return longest
 }
 
 // openSuper opens the rings for super-frames where cfg wants them and the kernel can cut them.
