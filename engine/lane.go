@@ -72,7 +72,7 @@ func (l *lane) reap() (frames uint64, refused bool) {
 			slot = 0
 		}
 	}
-	if slot != l.tailSlot {
+	if frames > 0 { // not slot != tailSlot: a whole ring may have come back
 		l.refusals = 0
 	}
 	l.tailSlot, l.tail = slot, l.head-left
