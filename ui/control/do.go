@@ -122,9 +122,8 @@ func (r *Run) turnHeld(name, value string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b := r.Bench()
+	b := r.liveBench()
 	old := k.Get(b)
-	b.Apply, b.SetNIC, b.SetLink, b.SetTrace = r.apply, r.setNIC, r.setLink, r.setTrace
 	before := b.Config
 	if _, err := k.Set(b, value); err != nil {
 		return "", err
@@ -150,8 +149,7 @@ func (r *Run) turnHeld(name, value string) (string, error) {
 func (r *Run) turnAll(label string, settings []Setting) error {
 	r.cmd.Lock()
 	defer r.cmd.Unlock()
-	b := r.Bench()
-	b.Apply, b.SetNIC, b.SetLink, b.SetTrace = r.apply, r.setNIC, r.setLink, r.setTrace
+	b := r.liveBench()
 	if _, err := knob.SetAll(b, settings); err != nil {
 		return err
 	}

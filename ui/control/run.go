@@ -251,6 +251,13 @@ func (r *Run) Bench() *knob.Bench {
 	return r.bench()
 }
 
+// liveBench is a Bench whose knobs turn the run itself. The caller holds cmd.
+func (r *Run) liveBench() *knob.Bench {
+	b := r.Bench()
+	b.Apply, b.SetNIC, b.SetLink, b.SetTrace = r.apply, r.setNIC, r.setLink, r.setTrace
+	return b
+}
+
 // bench makes a Bench. The caller holds mu, or is New.
 func (r *Run) bench() *knob.Bench {
 	b := &knob.Bench{

@@ -188,8 +188,7 @@ func (s *sweeper) restore() error {
 
 // turnApart sets a knob without an epoch or a word in the log. The caller holds cmd.
 func (r *Run) turnApart(k knob.Knob, value string) error {
-	b := r.Bench()
-	b.Apply, b.SetNIC, b.SetLink, b.SetTrace = r.apply, r.setNIC, r.setLink, r.setTrace
+	b := r.liveBench()
 	_, err := k.Set(b, value)
 	return err
 }

@@ -118,8 +118,7 @@ func (r *Run) trial(ctx context.Context, size int, pps float64, limit engine.Lim
 func (r *Run) turnForTrial(limit engine.Limit, settings ...knob.Setting) error {
 	r.cmd.Lock()
 	defer r.cmd.Unlock()
-	b := r.Bench()
-	b.Apply, b.SetNIC, b.SetLink, b.SetTrace = r.apply, r.setNIC, r.setLink, r.setTrace
+	b := r.liveBench()
 	if _, err := knob.SetAll(b, settings); err != nil {
 		return err
 	}
