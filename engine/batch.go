@@ -18,6 +18,10 @@ const (
 // step does one batch: take back slots, fill as many as are due, kick. It returns the time it read last and the time when there is
 // something to do again.
 func (w *worker) step(now int64) (read, until int64, err error) {
+	if w.parked { // said here, where sending begins: the link may come back at any moment
+		w.parked = false
+		w.counters.state.Store(uint32(Running))
+	}
 	l := w.lane
 	if err := w.reap(l); err != nil {
 		return now, now, err

@@ -45,6 +45,7 @@ type worker struct {
 	forgiven uint64
 	ended    bool // nothing is left to send in this run
 	down     bool // the kernel said ENETDOWN
+	parked   bool // the state that others see is NoCarrier
 
 	tally tally
 	last  int64 // when it stopped sending
@@ -211,6 +212,7 @@ func (w *worker) await(now, until int64) int64 {
 
 // park looks once at a link that is down, after a short sleep. The schedule goes on; what falls due meanwhile is missed.
 func (w *worker) park(now int64) (int64, error) {
+	w.parked = true
 	w.counters.state.Store(uint32(NoCarrier))
 	idle := w.tally.idle
 	now = w.await(now, now+parkLook+wakeEarly)
@@ -224,18 +226,12 @@ func (w *worker) park(now int64) (int64, error) {
 		w.ended = true
 	}
 	w.ended = w.ended || w.shared.exhausted()
-	if w.shared.carrier.Load() {
-		if w.down { // nobody told of the link: ask the kernel
-			_, err := w.kick(w.lane, now)
-			if w.down || err != nil {
-				w.counters.publish(&w.tally)
-				return now, err
-			}
-		}
-		w.counters.state.Store(uint32(Running))
+	var err error
+	if w.down && w.shared.carrier.Load() { // nobody told of the link: ask the kernel
+		_, err = w.kick(w.lane, now)
 	}
 	w.counters.publish(&w.tally)
-	return now, nil
+	return now, err
 }
 
 // drain waits for the slots that the kernel still has, at most two seconds.
